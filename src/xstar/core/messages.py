@@ -92,6 +92,8 @@ class Job:
     """Where the trial keeps its checkpoint and its output; ``None``: nowhere."""
     homes: tuple[int, ...] = (0,)
     """As those of the trial: ``directory`` is that of the last one, and begins with a copy of the one before it."""
+    alone: str | None = None
+    """The memory (``GPU_MEMORY``, ``MACHINE_MEMORY``) of which it was out beside others: this time no other run shares it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,12 @@ class Finished:
     """It came to its end by itself; otherwise it was told to go no further."""
 
 
+GPU_MEMORY = "gpu_memory"
+MACHINE_MEMORY = "memory"
+MEMORIES = (GPU_MEMORY, MACHINE_MEMORY)
+"""Failures for want of memory: the configuration is infeasible, unless other runs had a part of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """The run ended without a result and its worker is free (or was replaced)."""
@@ -131,10 +139,12 @@ class Failure:
     attempt: int
     kind: str
     """``exception``, ``report`` (what it reports is no number, or not the watched metric), ``disk`` (it is full, which is not
-    the configuration's fault), ``timeout``, ``killed`` or ``infeasible``."""
+    the configuration's fault), ``timeout``, ``killed``, ``infeasible``, ``memory`` or ``gpu_memory``."""
     reason: str
     may_live: bool = False
     """It is out of reach rather than dead, and may go on writing files."""
+    beside: bool = False
+    """Other runs shared the memory that it was out of: it is to be run once more, alone."""
 
 
 Outcome = Report | Noted | Finished | Failure

@@ -27,6 +27,7 @@ from typing import Any
 
 from xstar.core.goals import Losses
 from xstar.core.known import RULED_OUT, KnownObjectives
+from xstar.core.messages import MEMORIES
 from xstar.errors import CorruptJournal, InvalidConfig
 from xstar.journal import events as ev
 from xstar.journal.constraints import BothSides, broken, measured, read_bounds
@@ -273,7 +274,12 @@ class History:
             if trial.crashes <= self.created.retries:
                 self._states.move(trial, State.WAITING)
                 return
-        self._end(trial, State.INFEASIBLE if event.kind == "infeasible" else State.FAILED, event.at)
+        if event.kind in MEMORIES and trial.alone is None:
+            trial.alone = event.kind
+            self._states.move(trial, State.WAITING)
+            return
+        infeasible = event.kind == "infeasible" or event.kind in MEMORIES
+        self._end(trial, State.INFEASIBLE if infeasible else State.FAILED, event.at)
 
     def _lose(self, event: ev.Lost) -> None:
         trial = self._trial(event.trial)

@@ -147,6 +147,7 @@ class Trial:
         "_goals",
         "_lowest_counts",
         "_nearest",
+        "alone",
         "asked_at",
         "attempt",
         "attrs",
@@ -209,6 +210,8 @@ class Trial:
         self.homes: tuple[int, ...] = FIRST
         """The attempts for which a directory was made (``folder_name``): the first one, and each that took the trial over from
         a holder who may still live. The last one counts."""
+        self.alone: str | None = None
+        """The memory of which it was out beside other trials: from then on it is run alone there."""
         self.contested = False
         """It waits to be run again, and whoever ran it last may still live."""
         self.reason: str | None = None

@@ -57,6 +57,10 @@ class Place:
         gpus = visible_gpus() if self.gpus is None else self.gpus
         return "cuda:0" if gpus else "cpu"
 
+    def shares_gpu(self, other: Place) -> bool:
+        """Whether a GPU that one sees is seen by the other, too."""
+        return self.gpus is None or other.gpus is None or not set(self.gpus).isdisjoint(other.gpus)
+
     def environment(self, given: Mapping[str, str], *, overrule: bool = False) -> dict[str, str]:
         """The variables with which its worker process is started.
 

@@ -24,8 +24,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from xstar.core.reasons import shortened
+from xstar.core.reasons import last_line, shortened
 from xstar.errors import Infeasible, InvalidReport, ObjectiveError, ProgramFailed
+from xstar.journal.trial import Job
+from xstar.run.memory import exhausted, exhausted_by_words, with_config
 
 Objective = Callable[[Any], Any]
 
@@ -57,19 +59,21 @@ def _arguments(objective: Objective) -> str | None:
     return None
 
 
-def describe(error: BaseException, directory: str | None) -> tuple[str, str]:
-    """(kind, reason) of an exception that ended a run; the reason ends with the line that names the error.
-
-    ``directory`` is the trial's own: what may have been full.
-    """
+def describe(error: BaseException, job: Job) -> tuple[str, str]:
+    """(kind, reason) of an exception that ended a run; the reason ends with the line that names the error."""
     if isinstance(error, Infeasible):
         return "infeasible", shortened(str(error)) or "infeasible"
     if isinstance(error, InvalidReport):
         return "report", shortened(str(error))
     if isinstance(error, ProgramFailed):  # where in our code it was noticed helps nobody
-        return error.kind, shortened(str(error))
+        kind, reason = error.kind, str(error)
+        if kind == "exception" and (memory := exhausted_by_words(last_line(reason))) is not None:
+            kind, reason = memory, with_config(memory, reason, job.config)
+        return kind, shortened(reason)
     trace = "".join(traceback.format_exception(error)).strip()
-    if (full := full_disk(error, directory)) is not None:
+    if (memory := exhausted(error)) is not None:
+        return memory, shortened(with_config(memory, trace, job.config))
+    if (full := full_disk(error, job.directory)) is not None:
         return "disk", shortened(f"{trace}\n{full}")
     return "exception", shortened(trace)
 

@@ -16,6 +16,7 @@ import cloudpickle
 
 from xstar.core.goals import Goals
 from xstar.core.hints import warn_once
+from xstar.core.messages import MEMORIES
 from xstar.core.reasons import BY_WHOM
 from xstar.errors import ObjectiveError
 from xstar.journal.trial import Failure, Finished, Job, Noted, Outcome, Report, Verdict
@@ -65,6 +66,10 @@ class Worker(ABC):
         self.deadline = float("inf")
         self.stop: int | None = None
         self.ready = False
+        self.begun = False
+        """Its job was sent: one that has to be alone may have to wait for that."""
+        self.shared: set[str] = set()
+        """Memories of which other runs had a part while its job ran."""
 
     @abstractmethod
     def send(self, message: tuple[Any, ...]) -> None:
@@ -131,10 +136,23 @@ class WorkerPool(ABC, Generic[W]):
         """The message that gives a worker its job."""
         return ("job", cloudpickle.dumps(job), None)
 
+    @abstractmethod
+    def _share(self, memory: str, one: W, other: W) -> bool:
+        """Whether two workers have the same memory: that of a GPU, or of a machine."""
+
     # ------------------------------------------------------------ the contract of executors
 
     def free(self) -> int:
-        return sum(worker.job is None for worker in self._workers) - len(self._later)
+        return max(0, len(self._open()) - len(self._later))
+
+    def _open(self) -> list[W]:
+        """The workers that may take a job: they have none, and beside none of them is one that has to be alone."""
+        alone = [(worker, worker.job.alone) for worker in self._workers if worker.job is not None and worker.job.alone]
+        return [
+            worker
+            for worker in self._workers
+            if worker.job is None and not any(self._share(memory, other, worker) for other, memory in alone)
+        ]
 
     def idle(self) -> bool:
         return not self._later and all(worker.job is None for worker in self._workers)
@@ -144,14 +162,25 @@ class WorkerPool(ABC, Generic[W]):
             # Promoted at once: its last run is still closing, and may be writing its checkpoint.
             self._later.append(job)
             return
-        free = next((worker for worker in self._workers if worker.job is None), None)
-        if free is None:  # a worker was lost meanwhile
+        free = self._open()
+        if free:
+            self._assign(free[0], job)
+        else:  # a worker was lost meanwhile
             self._later.append(job)
-        else:
-            self._assign(free, job)
 
     def _assign(self, worker: W, job: Job) -> None:
-        worker.job, worker.stop = job, job.stop
+        worker.job, worker.stop, worker.begun, worker.shared = job, job.stop, False, set()
+        self._send_job(worker, job)
+
+    def _send_job(self, worker: W, job: Job) -> None:
+        """Have a worker run its job; one that has to be alone waits until no other run shares its memory."""
+        for memory in MEMORIES:
+            beside = [other for other in self._workers if other.begun and self._share(memory, other, worker)]
+            if beside and job.alone == memory:
+                return
+            for each in (worker, *beside) if beside else ():
+                each.shared.add(memory)
+        worker.begun = True
         if self._timeout is not None and worker.ready:
             worker.deadline = monotonic_clock() + self._timeout
         worker.send(self._pack(job))
@@ -180,7 +209,9 @@ class WorkerPool(ABC, Generic[W]):
                 self._restart(worker)
                 continue
             if dead:
-                if job is not None:
+                if job is not None and not worker.begun:
+                    self._later.append(job)
+                elif job is not None:
                     why = taken_over(job.directory) or worker.how_it_died()
                     found.append(Failure(job.trial, job.attempt, "killed", why, worker.may_live()))
             elif job is not None and monotonic_clock() >= worker.deadline:
@@ -189,6 +220,9 @@ class WorkerPool(ABC, Generic[W]):
             else:
                 continue
             self._replace(worker)
+        for worker in self._workers:
+            if worker.job is not None and not worker.begun:
+                self._send_job(worker, worker.job)
         later, self._later = self._later, []
         for job in later:
             self.submit(job)
@@ -199,6 +233,9 @@ class WorkerPool(ABC, Generic[W]):
             worker.end()
         self._workers = []
 
+    def _free(self, worker: W) -> None:
+        worker.job, worker.begun, worker.deadline = None, False, float("inf")
+
     # ------------------------------------------------------------ what workers say
 
     def _listen(self, worker: W, found: list[Outcome]) -> bool:
@@ -207,7 +244,7 @@ class WorkerPool(ABC, Generic[W]):
             for kind, *rest in worker.messages():
                 if kind == "ready":
                     worker.ready = True
-                    if self._timeout is not None and worker.job is not None:
+                    if self._timeout is not None and worker.begun:
                         worker.deadline = monotonic_clock() + self._timeout  # importing is not the trial's time
                     self._failed_starts = 0
                 elif kind == "broken":
@@ -229,8 +266,12 @@ class WorkerPool(ABC, Generic[W]):
             found.append(Report(trial, attempt, *words))
         elif kind == "note":
             found.append(Noted(trial, attempt, *words))
-        elif kind == "finished" or kind == "failed":
-            worker.job, worker.deadline = None, float("inf")
-            found.append(Finished(trial, attempt, *words) if kind == "finished" else Failure(trial, attempt, *words))
+        elif kind == "finished":
+            self._free(worker)
+            found.append(Finished(trial, attempt, *words))
+        elif kind == "failed":
+            beside = worker.job.alone is None and words[0] in worker.shared
+            self._free(worker)
+            found.append(Failure(trial, attempt, words[0], words[1], beside=beside))
         else:
             self._hear_more(worker, kind, words)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from xstar.core.goals import Goals
+from xstar.core.messages import MACHINE_MEMORY
 from xstar.core.values import unwrap
 from xstar.errors import InvalidArgument, ObjectiveError
 from xstar.run.devices import Place, share
@@ -34,6 +35,7 @@ class _Process(Worker):
 
     def __init__(self, payload: bytes, place: Place, environment: dict[str, str]) -> None:
         super().__init__()
+        self.place = place
         self.connection, theirs = Pipe()
         ours_life, lifeline = os.pipe()
         self._lifeline = lifeline
@@ -121,6 +123,9 @@ class ProcessExecutor(WorkerPool[_Process]):
 
     def _wait(self, seconds: float) -> None:
         wait([worker.connection for worker in self._workers], seconds)
+
+    def _share(self, memory: str, one: _Process, other: _Process) -> bool:
+        return one is not other and (memory == MACHINE_MEMORY or one.place.shares_gpu(other.place))
 
     def _replace(self, worker: _Process) -> None:
         worker.end()

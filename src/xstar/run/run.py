@@ -75,7 +75,7 @@ def run_job(objective: Objective, goals: Goals, job: Job, channel: Channel, plac
         leave_if_forked(owner)
     except (Exception, SystemExit) as error:  # sys.exit() in an objective ends the trial, not whoever runs it
         leave_if_forked(owner, error)
-        return Failure(job.trial, job.attempt, *describe(error, job.directory))
+        return Failure(job.trial, job.attempt, *describe(error, job))
     except BaseException:
         leave_if_forked(owner)
         raise

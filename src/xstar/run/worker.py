@@ -25,8 +25,9 @@ import cloudpickle
 from xstar.core.goals import Goals
 from xstar.core.hints import warn_once
 from xstar.journal.trial import Failure, Job
-from xstar.run.carrying import Carrier, own_folder
+from xstar.run.carrying import Carrier
 from xstar.run.devices import Place
+from xstar.run.memory import give_back
 from xstar.run.objective import Objective, Streams, describe, leave_if_forked
 from xstar.run.orphans import on_record, take_over
 from xstar.run.run import Answer, run_job
@@ -87,7 +88,7 @@ def main(socket: int, lifeline: int, parent: int) -> None:
                 else:
                     job = carrier.bring(job, brought)
             except Exception as error:
-                link.send("failed", run, *describe(error, job.directory or str(own_folder(os.getpid()))))
+                link.send("failed", run, *describe(error, job))
             else:
                 _run(link, objective, goals, job, place, parent, carrier)
 
@@ -103,10 +104,11 @@ def _run(
             channel.keep()
         except Exception as error:
             if not isinstance(outcome, Failure):
-                outcome = Failure(*run, *describe(error, job.directory))
+                outcome = Failure(*run, *describe(error, job))
         if isinstance(outcome, Failure):
             with contextlib.suppress(OSError):  # into the trial's own file
                 os.write(2, f"{outcome.reason}\n".encode("utf-8", "backslashreplace"))
+    give_back()
     # Sent after the output is closed: who hears of the end may read the files.
     if carrier is not None:
         link.send("output", run, carrier.output(job))

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
 
+from xstar.core.messages import MEMORIES
 from xstar.core.reasons import last_line
 from xstar.errors import ObjectiveError
 from xstar.journal.trial import Failure, Finished, Noted, Outcome, Report, State, Trial, Verdict
@@ -156,10 +157,13 @@ def _record(study: Study, executor: Executor, outcome: Outcome, fuse: Fuse) -> N
                 fuse.succeeded()
             elif not was_failed:
                 _count_failure(study, known, fuse)
-        case Failure(trial, attempt, kind, reason, may_live):
+        case Failure(trial, attempt, kind, reason, may_live, beside):
             last, known = last_line(reason), study.history.trials[trial]
             is_over = known.state is not State.RUNNING  # its last report was at full budget, say
-            study.fail(trial, reason, RECORDED_AS.get(kind, kind), attempt=attempt, may_live=may_live)
+            recorded = RECORDED_AS.get(kind, kind)
+            if kind in MEMORIES and not beside:
+                recorded = "infeasible"
+            study.fail(trial, reason, recorded, attempt=attempt, may_live=may_live)
             if known.attempt != attempt:  # it was taken from us; this is not how the trial ended
                 log.info("trial %d: the run that was given up ended: %s", trial, last)
                 return
@@ -169,7 +173,8 @@ def _record(study: Study, executor: Executor, outcome: Outcome, fuse: Fuse) -> N
                 trial_log.warning("trial %d %s: its last report stands, but then: %s", trial, known.state.value, last)
             else:
                 trial_log.warning("%s", went_wrong(known))
-            if known.state is State.FAILED and not is_over:
+            unexpected = known.state is State.FAILED or (known.state is State.INFEASIBLE and kind in MEMORIES)
+            if unexpected and not is_over:
                 _count_failure(study, known, fuse)
 
 
@@ -200,7 +205,9 @@ def _checked_bounds(study: Study, trial: Trial) -> bool:
 
 def went_wrong(trial: Trial) -> str:
     """A trial that failed, is infeasible or has to be run again, in a line."""
-    what = "will run again" if trial.state is State.WAITING else trial.state.value
+    what = trial.state.value
+    if trial.state is State.WAITING:
+        what = "will run again" if trial.alone is None else "will run again, alone"
     return f"trial {trial.number} {what}: {last_line(trial.reason or '')}"
 
 

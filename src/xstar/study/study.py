@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from xstar.core.checks import check_attrs
 from xstar.core.goals import Metric, known_functions
 from xstar.core.known import KnownObjectives
+from xstar.core.messages import MEMORIES
 from xstar.core.randomness import Streams
 from xstar.core.reasons import shortened
 from xstar.errors import InvalidArgument, InvalidReport, StudyExists, UnknownTrial
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from xstar.storage import SqlStorage
     from xstar.study.warm_start import WarmStart
 
-FAILURES = ("exception", "nan", "timeout", "killed", "infeasible")
+FAILURES = ("exception", "nan", "timeout", "killed", "infeasible", *MEMORIES)
 
 
 class Study(Shown):
@@ -185,7 +186,7 @@ class Study(Shown):
         """What an executor needs to run a trial that was just asked for."""
         directory = str(self.files.of(trial)) if with_files else None
         budgets = (trial.budget, trial.target, self.scheduler.max_budget)
-        return Job(trial.number, trial.config, trial.attempt, *budgets, directory, trial.homes)
+        return Job(trial.number, trial.config, trial.attempt, *budgets, directory, trial.homes, trial.alone)
 
     # ------------------------------------------------------------ report, tell, fail
 

@@ -19,6 +19,7 @@ from typing import Any
 import cloudpickle
 
 from xstar.core.goals import Goals
+from xstar.core.messages import MACHINE_MEMORY
 from xstar.core.reasons import last_line
 from xstar.core.words import plural
 from xstar.errors import ObjectiveError
@@ -227,6 +228,11 @@ class RayExecutor(WorkerPool[Slot]):
         log.warning("%s; it is tried again later", text)
 
     # ------------------------------------------------------------ what the pool asks for
+
+    def _share(self, memory: str, one: Slot, other: Slot) -> bool:
+        if one is other or one.node.id != other.node.id:
+            return False
+        return memory == MACHINE_MEMORY or 0 < self._settings.gpus < 1  # whole ones are a slot's own
 
     def _replace(self, worker: Slot) -> None:
         if worker.lost is None:

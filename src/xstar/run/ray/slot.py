@@ -55,7 +55,8 @@ class Slot(Worker):
         """Start a worker process, in the place of an earlier one."""
         self._generation += 1
         self._outbox, self._inbox, self._last_words = [], [], ""
-        self.job, self.stop, self.ready, self.code, self.deadline = None, None, False, None, float("inf")
+        self.job, self.stop, self.ready, self.begun, self.code = None, None, False, False, None
+        self.deadline = float("inf")
         self.stage, self.answer = Stage.START, self.actor.start.remote(self._generation, *arguments)
 
     def listen(self) -> None:
