@@ -19,6 +19,7 @@ import xstar as xs
 from tests.trials import ask
 from xstar.core.keywords import OTHER_NAMES
 from xstar.errors import InvalidArgument, ObjectiveError, StorageError, UnknownAttribute, UnknownParameter
+from xstar.study.loop import job_of
 from xstar.study.methods import METHODS, resolve
 
 SPACE = xs.Space(
@@ -242,7 +243,7 @@ def test_a_storage_that_may_not_be_written() -> None:
 def test_parameters_are_read_by_name() -> None:
     study = xs.Study(SPACE, method="random", seed=1)
     asked = ask(study)
-    running = xs.RunningTrial(study.job(asked, with_files=False))
+    running = xs.RunningTrial(job_of(study, asked, with_files=False))
     trials: list[Any] = [asked, running, pickle.loads(pickle.dumps(running))]
     for trial in trials:
         with pytest.raises(UnknownAttribute, match=r"trial\.x: parameters are read by name, trial\['x'\]"):

@@ -132,7 +132,7 @@ def test_an_agent_acts_and_each_act_is_audited(place: Path, cli: Cli) -> None:
         with pytest.raises(LookupError, match=r"state: .*but got 'wait'"):
             await call("hold", study="demo", state="wait", reason="why not")
         await call("hold", study="demo", state="pause", reason="the machine is needed")
-        await call("hold", study="demo", state="go", reason="no more")
+        await call("hold", study="demo", state="resume", reason="no more")
 
     assert talk(place, script, "--write", "--author", "claude") == READ | WRITE
     with xs.Study.open("demo", place) as study:

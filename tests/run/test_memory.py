@@ -20,6 +20,7 @@ from xstar.look.audit import audit
 from xstar.run.devices import Place
 from xstar.run.memory import exhausted
 from xstar.run.processes import ProcessExecutor
+from xstar.study.loop import job_of
 
 SPACE = xs.Space(x=xs.Float(0, 1))
 
@@ -144,7 +145,7 @@ def test_one_that_waits_to_be_alone_does_so_in_the_program_that_resumes(tmp_path
     with xs.Study.open("s", place) as study:
         trial = study.ask()
         assert trial is not None
-        assert (trial.number, trial.attempt, study.job(trial).alone) == (0, 1, GPU_MEMORY)
+        assert (trial.number, trial.attempt, job_of(study, trial).alone) == (0, 1, GPU_MEMORY)
         study.fail(trial, "again", GPU_MEMORY)
         assert trial.state is xs.State.INFEASIBLE
 

@@ -21,6 +21,7 @@ from xstar.errors import ObjectiveError
 from xstar.journal.trial import Report
 from xstar.run import ProcessExecutor
 from xstar.run.objective import full_disk
+from xstar.study.loop import job_of
 
 SPACE = xs.Space(x=xs.Float(0, 1))
 
@@ -76,7 +77,7 @@ def test_a_message_about_another_run_is_ignored(caplog: pytest.LogCaptureFixture
     study = xs.Study(SPACE, seed=1)
     trial: Any = study.ask()
     try:
-        executor.submit(study.job(trial))
+        executor.submit(job_of(study, trial))
         found: list[Any] = []
         executor._hear(executor._workers[0], "report", [(7, 0), 1, {"value": 9.0}], found)
         executor._hear(executor._workers[0], "finished", [(trial.number, 1)], found)

@@ -16,6 +16,7 @@ from xstar.journal import events as ev
 from xstar.journal.trial import Job
 from xstar.run.carrying import UrlCarrier
 from xstar.run.orphans import RECORD, take_over, taken_over
+from xstar.study.loop import job_of
 
 SPACE = xs.Space(x=xs.Float(0, 1))
 
@@ -113,7 +114,7 @@ def test_the_journal_says_which_directory_counts(end: str, may_live: bool) -> No
     )
     assert study.ask() is trial
     assert trial.homes == ((0, 1) if may_live else (0,))
-    made = study.job(trial)
+    made = job_of(study, trial)
     assert made.directory is not None
     assert Path(made.directory).name == ("00000-1" if may_live else "00000")
     study.fail(trial, "dead for certain", "killed")

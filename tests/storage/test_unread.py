@@ -108,10 +108,10 @@ def test_a_configuration_that_another_program_enqueues_is_next(pair: tuple[xs.St
 def test_a_study_that_another_program_holds_is_held(pair: tuple[xs.Study, xs.Study], state: str) -> None:
     one, two = pair
     run(one, 1)
-    two.hold(state)
+    two.pause() if state == "pause" else two.stop()
     assert one.ask() is None
     assert (one.ended is not None) == (state == "stop")
-    two.hold("go")
+    two.resume()
     assert run(one, 1)[0].number == 21
 
 
@@ -120,7 +120,7 @@ def test_a_trial_that_another_program_gives_up_is_run_again(pair: tuple[xs.Study
     run(one, 1)
     given_up = ask(two)
     run(one, 1)
-    two.release("told to go", given_up.number)
+    two.leases.release("told to go", given_up.number)
     again = ask(one)
     assert (again.number, again.attempt) == (given_up.number, 1)
     one.tell(again, 0.5)
@@ -234,9 +234,9 @@ def test_a_turn_without_a_trial_leaves_the_connection_as_it_was(pair: tuple[xs.S
     one, two = pair
     run(one, 1)
     for _ in range(2):
-        two.hold("pause")
+        two.pause()
         assert one.ask() is None
-        two.hold("go")
+        two.resume()
         run(two, 1)
         run(one, 1)
     connection: Any = one.journal._connection  # type: ignore[attr-defined]

@@ -83,7 +83,7 @@ def test_the_journal_says_which_machine_ran_what(monkeypatch: pytest.MonkeyPatch
         lost = study.ask()
         assert lost is not None
         assert host_of(study.history.environments, lost.by) == "gpu1"
-        study.release("told to terminate")
+        study.leases.release("told to terminate")
         on_machine(monkeypatch, "gpu2")
     with xs.Study.open("s", path) as study:
         again = study.ask()
@@ -124,7 +124,7 @@ def test_who_only_looks_appends_nothing(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 def test_a_journal_that_names_no_environment_gets_one_with_the_first_decision() -> None:
-    study = xs.Study.over(MemoryJournal([created()]))
+    study = xs.Study.from_journal(MemoryJournal([created()]))
     run(study, 1)
     assert study.history.environments == [environment_and_host()]
     assert isinstance(list(study.journal.read(0))[1], ev.Environment)

@@ -46,7 +46,7 @@ def test_a_reason_that_a_user_gives_is_shortened_too() -> None:
     study.fail(trial, "a" * HUGE)
     assert len(trial.reason) < LONGEST_REASON + 100
     trial = study.ask()
-    study.release("b" * HUGE)
+    study.leases.release("b" * HUGE)
     assert len(trial.reason) < LONGEST_REASON + 100
 
 

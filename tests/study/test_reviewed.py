@@ -49,7 +49,7 @@ def test_the_end_of_an_old_run_does_not_hide_the_promoted_one() -> None:
     promoted = ask(study)
     assert (promoted.number, promoted.attempt) == (0, 1)
     study.complete(0, attempt=0)
-    study.release("enough")
+    study.leases.release("enough")
     assert promoted.state is State.WAITING
 
 

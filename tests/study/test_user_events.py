@@ -35,14 +35,14 @@ def test_a_paused_study_gives_nothing_until_it_goes_on(tmp_path: Path) -> None:
     ):
         first = study.ask()
         assert first is not None
-        user.hold("pause")
-        user.hold("pause")  # it is so already: nothing is appended
+        user.pause()
+        user.pause()  # it is so already: nothing is appended
         assert (study.ask(), study.ended) == (None, None)
         study.tell(first, 1.0)  # what runs goes on
-        user.hold("go")
+        user.resume()
         assert study.ask() is not None
-        study.hold("pause")
-        user.hold("go")  # which the user's own history did not know to be needed
+        study.pause()
+        user.resume()  # which the user's own history did not know to be needed
         assert study.ask() is not None
         held = [event for event in study.journal.read(0) if isinstance(event, ev.Held)]
         assert [event.state for event in held] == ["pause", "go", "pause", "go"]
@@ -55,7 +55,7 @@ def test_a_limit_of_time_ends_a_search_that_pauses_and_the_pause_is_told(
     passed = iter(range(0, 1000, 10))
     frozen.passed = lambda: float(next(passed))
     study = xs.Study(SPACE, seed=1)
-    study.hold("pause")
+    study.pause()
     executor = InlineExecutor(lambda trial: 0.0, study.goals)
     assert "time limit" in run(study, executor, xs.Limits(seconds=5))
     assert [line for line in caplog.messages if "pauses" in line] == [PAUSED]
@@ -64,7 +64,7 @@ def test_a_limit_of_time_ends_a_search_that_pauses_and_the_pause_is_told(
 
 def test_a_fork_of_a_study_that_pauses_goes_on() -> None:
     study = xs.Study(SPACE, seed=1)
-    study.hold("pause")
+    study.pause()
     assert study.fork().ask() is not None
 
 
@@ -75,14 +75,14 @@ def test_a_search_waits_while_its_study_pauses(tmp_path: Path) -> None:
         calls.append(trial.number)
         if len(calls) == 3:
             with xs.Study.open("s", place) as user:
-                user.hold("pause")
+                user.pause()
         return float(trial["x"])
 
     def watch(study: xs.Study) -> None:
         if study.history.hold == "pause" and len(study.trials) == study.history.over:  # all have ended, and none begins
             with xs.Study.open("s", place) as user:
                 calls.append(-1)
-                user.hold("go")
+                user.resume()
 
     result = xs.minimize(
         objective, SPACE, trials=6, study="s", storage=place, method="random", progress=False, watch=watch
@@ -96,8 +96,8 @@ def test_a_stopped_search_ends_and_can_be_taken_up_again(tmp_path: Path) -> None
 
     def objective(trial: xs.Trial) -> float:
         if trial.number == 2:
-            done = CliRunner().invoke(app, ["hold", "s", "stop", "--storage", str(place)])
-            assert "study 's' stops; 1 trial still run" in done.output
+            done = CliRunner().invoke(app, ["stop", "s", "--storage", str(place)])
+            assert "study 's' stops; 1 trial running" in done.output
         return float(trial["x"])
 
     result = xs.minimize(objective, SPACE, trials=6, study="s", storage=place, method="random", progress=False)
@@ -111,9 +111,6 @@ def test_a_stopped_search_ends_and_can_be_taken_up_again(tmp_path: Path) -> None
 
 
 def test_words_that_mean_nothing_are_refused() -> None:
-    study = xs.Study(SPACE)
-    with pytest.raises(InvalidArgument, match="must be one of go, pause, stop"):
-        study.hold("wait")
     with pytest.raises(CorruptJournal, match="must be one of go, pause, stop"):
         event_json.load("held", '{"state":"wait","at":1.0}')
 

@@ -63,8 +63,8 @@ Fill = Annotated[
     dict[str, Any] | None, Field(description='What a new parameter was in the trials so far, such as {"layers": 2}.')
 ]
 State = Annotated[
-    Literal["pause", "go", "stop"],
-    Field(description="pause: nothing is started; go: it goes on; stop: its programs end."),
+    Literal["pause", "stop", "resume"],
+    Field(description="pause: nothing is started; stop: its programs end; resume: it goes on."),
 ]
 
 
@@ -228,9 +228,10 @@ def _writing(storage: str, author: str) -> list[Tool]:
             return found.space.difference(before)
 
     def hold(study: Name, state: State, reason: Reason) -> str:
-        """Pause a study, let it go on, or stop it."""
+        """Pause a study, stop it, or let it go on."""
         with opened(study, storage) as found:
-            found.hold(state, author=author, reason=reason)
+            act = {"pause": found.pause, "stop": found.stop, "resume": found.resume}[state]
+            act(author=author, reason=reason)
             return f"{len(found.history.running)} trials still run"
 
     return [Tool(act, writes=True, destructive=act is hold) for act in (propose, narrow, widen, hold)]

@@ -26,7 +26,7 @@ VISIBLE = (
 )
 
 
-OTHER_NAMES = {"list": "studies", "ls": "studies", "status": "show", "resume": "run", "worker": "work", "rm": "delete"}
+OTHER_NAMES = {"list": "studies", "ls": "studies", "status": "show", "worker": "work", "rm": "delete"}
 """What other programs call a command."""
 
 
@@ -79,7 +79,8 @@ COMMANDS: dict[str | None, tuple[Callable[..., None], ...]] = {
         *(serve.dashboard, serve.mcp, show.cite, manage.report),
     ),
     "Keeping": (
-        *(manage.export, manage.import_, manage.backup, explain.fork, manage.widen, manage.narrow, manage.hold),
+        *(manage.export, manage.import_, manage.backup, explain.fork, manage.widen, manage.narrow),
+        *(manage.pause, manage.stop, manage.resume),
         *(manage.rename, manage.delete),
     ),
 }

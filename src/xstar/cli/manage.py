@@ -1,4 +1,4 @@
-"""Keeping studies: export, import, backup, rename, delete, widen, narrow, hold; a ``report``; and ``audit``."""
+"""Keeping studies: export, import, backup, rename, delete, widen, narrow, pause, stop, resume; a ``report``; and ``audit``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, TextIO
@@ -24,6 +24,7 @@ from xstar.errors import CorruptJournal, InvalidArgument
 from xstar.look.exchange import export_csv, export_events, import_events
 from xstar.look.look import existing, look, opened
 from xstar.look.summary import of_audit
+from xstar.study import Study
 from xstar.study.settings import check_name
 
 Reason = Annotated[str, typer.Option(metavar="TEXT", help="Why; it is kept with the event.", show_default=False)]
@@ -148,25 +149,26 @@ def rename(
     console().print(f"study {study!r} is now {new!r}", soft_wrap=True)
 
 
-def hold(
-    study: StudyName,
-    state: Annotated[
-        str,
-        typer.Argument(
-            metavar="pause|go|stop",
-            help="pause: nothing is started until go; stop: programs end once their trials have.",
-            show_default=False,
-        ),
-    ],
-    reason: Reason = "",
-    storage: Storage = STORAGE,
-) -> None:
-    """Pause a study that programs work on, stop it, or let it go on."""
+def pause(study: StudyName, reason: Reason = "", storage: Storage = STORAGE) -> None:
+    """Pause a study: no program that works on it starts a trial until `xstar resume`."""
+    _hold(study, storage, "pauses", lambda held: held.pause(reason=reason))
+
+
+def stop(study: StudyName, reason: Reason = "", storage: Storage = STORAGE) -> None:
+    """Stop a study: the programs that work on it end once their trials have."""
+    _hold(study, storage, "stops", lambda held: held.stop(reason=reason))
+
+
+def resume(study: StudyName, reason: Reason = "", storage: Storage = STORAGE) -> None:
+    """Let a paused or stopped study go on. Programs that have ended are started again with `xstar run` or `xstar work`."""
+    _hold(study, storage, "goes on", lambda held: held.resume(reason=reason))
+
+
+def _hold(study: str, storage: str, words: str, act: Callable[[Study], None]) -> None:
     with opened(study, storage) as held:
-        held.hold(state, reason=reason)
+        act(held)
         running = len(held.history.running)
-    words = {"pause": "pauses", "go": "goes on", "stop": "stops"}[state]
-    rest = f"; {plural(running, 'trial')} still run" if running and state != "go" else ""
+    rest = f"; {plural(running, 'trial')} running" if running else ""
     console().print(f"study {study!r} {words}{rest}", soft_wrap=True)
 
 

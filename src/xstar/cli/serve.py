@@ -23,7 +23,10 @@ def dashboard(
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(metavar="N", help="Which port; 0 takes one that is free.")] = PORT,
     write: Annotated[
-        bool, typer.Option("--write", help="Allow hold, enqueue, add, annotate, ask, report and tell; demands a token.")
+        bool,
+        typer.Option(
+            "--write", help="Allow pause, stop, resume, enqueue, add, annotate, ask, report and tell; demands a token."
+        ),
     ] = False,
     token: Annotated[
         str | None,

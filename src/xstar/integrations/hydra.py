@@ -24,6 +24,7 @@ from xstar.space import Choice, Constant, Ordinal, Space
 from xstar.storage.address import masked
 from xstar.study import DEFAULT_STORAGE, Limits, Study
 from xstar.study.limits import Fuse
+from xstar.study.loop import job_of
 from xstar.study.naming import headline
 
 try:
@@ -116,11 +117,11 @@ class Sweep:
         with Study(space, study=self.name, storage=self.storage, **self.settings) as study:
             self.jobs = len(study.trials)
             log.info("study %r in %s has %d of %s trials", self.name, self.shown, self.jobs, self.limits.trials)
-            study.begin()
+            study._begin()
             try:
                 return self._search(study)
             finally:
-                study.release("the sweep ended")
+                study.leases.release("the sweep ended")
                 self._conclude(study, folder)
 
     def _written(self) -> list[str]:
@@ -183,7 +184,7 @@ class Sweep:
         if self.budget_key is not None:
             lines.append(f"{self.budget_key}={trial.target}")
         if self.checkpoint_key is not None:
-            take_over(study.job(trial))
+            take_over(job_of(study, trial))
             folder = study.files.of(trial) / "checkpoint"
             folder.mkdir(parents=True, exist_ok=True)
             lines.append(f"{self.checkpoint_key}={Transformer.str(str(folder))}")

@@ -145,7 +145,7 @@ class Searcher(TuneSearcher):
             else:
                 number, _, name = line.partition(" ")
                 self._trials[name] = int(number)
-        self._study = Study.over(journal)
+        self._study = Study.from_journal(journal)
         self._space = self._study.space
         if self._study.scheduler.max_budget is not None:
             self.max_budget = self._study.scheduler.max_budget

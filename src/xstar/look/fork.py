@@ -96,7 +96,7 @@ def forked(study: Study, at: int | None, name: str | None, **changed: Any) -> St
         if name is not None:
             rule = "a study in memory is forked into memory, without a name"
             raise InvalidArgument("study", rule, name, "leave it out, or fork a stored study")
-        made = Study.over(MemoryJournal(fork_events(events, moment, "study", **changed)))
+        made = Study.from_journal(MemoryJournal(fork_events(events, moment, "study", **changed)))
         made.history.known_objectives = study.history.known_objectives
         return made
     target = name or f"{study.name}-fork-{moment}"

@@ -19,7 +19,7 @@ from types import FrameType
 from xstar.core.messages import MEMORIES
 from xstar.core.reasons import last_line
 from xstar.errors import ObjectiveError
-from xstar.journal.trial import Failure, Finished, Noted, Outcome, Report, State, Trial, Verdict
+from xstar.journal.trial import Failure, Finished, Job, Noted, Outcome, Report, State, Trial, Verdict
 from xstar.run import Executor, RunsInPoll
 from xstar.schedulers import Advises
 from xstar.storage.files import DEFAULT_CHECKPOINTS, Checkpoints
@@ -35,7 +35,7 @@ UNKNOWN_LENGTH = (
 )
 """Said once, when the first trial reports a second time."""
 
-PAUSED = "the study pauses, and no trial is started; `xstar hold STUDY go` or study.hold('go') lets it go on"
+PAUSED = "the study pauses, and no trial is started; `xstar resume STUDY` or study.resume() lets it go on"
 
 RECORDED_AS = {"report": "exception", "disk": "killed"}
 """A full disk is like a worker that died: the trial is tried again, and no model learns from it."""
@@ -79,7 +79,7 @@ def run(
     kept: Checkpoints | None = None
     if executor.uses_files and checkpoints is not None:
         kept = Checkpoints(study.files, study.history, study.scheduler.retired, checkpoints)
-    study.begin()
+    study._begin()
     fuse = Fuse(limits.max_failures)
     if limits.trials is not None and isinstance(study.scheduler, Advises):
         for line in study.scheduler.advice(limits.trials):
@@ -111,7 +111,7 @@ def run(
                     trial = study.ask(limits)
                     if trial is None:
                         break
-                    executor.submit(study.job(trial, with_files=executor.uses_files))
+                    executor.submit(job_of(study, trial, with_files=executor.uses_files))
                 if paused is not (study.history.hold == "pause"):
                     paused = not paused
                     log.warning("%s", PAUSED if paused else "the study goes on")
@@ -128,10 +128,17 @@ def run(
             try:
                 executor.close()
             finally:
-                study.release(_WHY.get(type(error)) or f"the program failed: {type(error).__name__}: {error}")
+                study.leases.release(_WHY.get(type(error)) or f"the program failed: {type(error).__name__}: {error}")
             if isinstance(error, _Terminated):
                 raise SystemExit(128 + signal.SIGTERM) from None
             raise
+
+
+def job_of(study: Study, trial: Trial, *, with_files: bool = True) -> Job:
+    """What an executor needs to run a trial that was just asked for."""
+    directory = str(study.files.of(trial)) if with_files else None
+    budgets = (trial.budget, trial.target, study.scheduler.max_budget)
+    return Job(trial.number, trial.config, trial.attempt, *budgets, directory, trial.homes, trial.alone)
 
 
 def _record(study: Study, executor: Executor, outcome: Outcome, fuse: Fuse) -> None:
@@ -225,7 +232,7 @@ def _hand_back(study: Study, executor: Executor, outcome: Outcome, interrupt: _I
         executor.obey(outcome, verdict, None)
         return True
     if run in interrupt.stopped and not (isinstance(outcome, Finished) and outcome.whole):
-        study.release(_WHY[interrupt.ends_with], outcome.trial)
+        study.leases.release(_WHY[interrupt.ends_with], outcome.trial)
         return True
     return False
 

@@ -20,7 +20,7 @@ from xstar.core.randomness import Streams
 from xstar.core.reasons import shortened
 from xstar.errors import InvalidArgument, InvalidReport, StudyExists, UnknownTrial
 from xstar.journal import History, Journal, MemoryJournal, events as ev
-from xstar.journal.trial import Done, Job, State, Trial, Verdict, number_of
+from xstar.journal.trial import Done, State, Trial, Verdict, number_of
 from xstar.run.clock import stopwatch, wall_clock
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
@@ -109,7 +109,7 @@ class Study(Shown):
         return cls(study=study, storage=storage, **options)
 
     @classmethod
-    def over(cls, journal: Journal) -> Study:
+    def from_journal(cls, journal: Journal) -> Study:
         """A study over a journal of your own, which begins with a ``created`` event."""
         study = cls.__new__(cls)
         study.storage = None
@@ -144,12 +144,6 @@ class Study(Shown):
         self.leases = Leases(self._ledger, journal, clock, self.stopwatch)
         self.leases.reclaim()
 
-    def begin(self) -> None:
-        """A search begins now: what the limit ``seconds`` counts from. Who starts it does not want it to stay stopped."""
-        self._begun_at = self.stopwatch()
-        if self.refresh().hold == "stop":
-            self.hold("go")
-
     # ------------------------------------------------------------ ask
 
     def ask(self, limits: Limits = NO_LIMITS) -> Trial | None:
@@ -181,12 +175,6 @@ class Study(Shown):
         waits = "the scheduler waits, but nothing runs that it could wait for"
         self.ended = None if history.running else start.reason if isinstance(start, Done) else waits
         return None
-
-    def job(self, trial: Trial, *, with_files: bool = True) -> Job:
-        """What an executor needs to run a trial that was just asked for."""
-        directory = str(self.files.of(trial)) if with_files else None
-        budgets = (trial.budget, trial.target, self.scheduler.max_budget)
-        return Job(trial.number, trial.config, trial.attempt, *budgets, directory, trial.homes, trial.alone)
 
     # ------------------------------------------------------------ report, tell, fail
 
@@ -289,7 +277,7 @@ class Study(Shown):
     def enqueue(self, config: Mapping[str, Any], *, author: str = "", reason: str = "") -> None:
         """Have a configuration tried before the searcher is asked again; the searcher completes what it leaves open.
 
-        ``author`` and ``reason`` are kept with the event, here and in the three acts below.
+        ``author`` and ``reason`` are kept with the event, here and in what follows.
         """
         self._ledger.settle(lambda: enqueued(self.refresh(), config, self.clock(), (author, reason)))
 
@@ -305,8 +293,19 @@ class Study(Shown):
         """
         self._ledger.claim(lambda: narrowed(self.history, changes, self.clock(), (author, reason)))
 
-    def hold(self, state: str, *, author: str = "", reason: str = "") -> None:
-        """``pause``: no program starts a trial until ``go``; ``stop``: programs end once their trials have ended."""
+    def pause(self, *, author: str = "", reason: str = "") -> None:
+        """Have no program start a trial until :meth:`resume`; what runs goes on."""
+        self._hold("pause", author, reason)
+
+    def stop(self, *, author: str = "", reason: str = "") -> None:
+        """End the programs that work on the study, once the trials they run have ended. Running one again resumes it."""
+        self._hold("stop", author, reason)
+
+    def resume(self, *, author: str = "", reason: str = "") -> None:
+        """Let a study that was paused or stopped go on."""
+        self._hold("go", author, reason)
+
+    def _hold(self, state: str, author: str, reason: str) -> None:
         self._ledger.settle(lambda: held(self.refresh(), state, self.clock(), (author, reason)))
 
     def annotate(self, trial: Trial | int, attrs: Mapping[str, Any]) -> None:
@@ -357,15 +356,11 @@ class Study(Shown):
             self._ledger.catch_up()
             return self.history
 
-    def release(self, reason: str, trial: int | None = None) -> None:
-        """Give up what this object runs, or one trial of it: it will be run again from its checkpoint."""
-        self.leases.release(reason, trial)
-
     def close(self) -> None:
         """Stop the heartbeat, give up what still runs here, let go of the database."""
         try:
             if self.leases.attempts:
-                self.release("the study was closed while it ran")
+                self.leases.release("the study was closed while it ran")
         finally:  # also when the database is gone
             self.leases.close()
             if self.storage is not None:
@@ -383,3 +378,9 @@ class Study(Shown):
         if not 0 <= number < len(self.history.trials) and not 0 <= number < len(self.refresh().trials):
             raise UnknownTrial.numbered(number, len(self.history.trials))
         return self.history.trials[number]
+
+    def _begin(self) -> None:
+        """A search begins: the limit ``seconds`` counts from now, and a study that was stopped goes on."""
+        self._begun_at = self.stopwatch()
+        if self.refresh().hold == "stop":
+            self.resume()

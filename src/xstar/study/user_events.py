@@ -19,7 +19,7 @@ from xstar.space.transfer import check_fill, first_problem, narrowed as narrowed
 By = tuple[str, str]
 """Author and reason of an act, as the user gave them."""
 
-STOPPED = "a user stopped the study (study.hold, xstar hold); running it again goes on with it"
+STOPPED = "a user stopped the study (study.stop, xstar stop); running it again goes on with it"
 
 
 def added(history: History, config: Mapping[str, Any], value: Any, budget: int, at: float) -> ev.Added:

@@ -152,7 +152,7 @@ class _Until:
             return found
         self._simulator.close()
         self._simulator.now = self._end
-        self._study.release(TIME_IS_OVER)
+        self._study.leases.release(TIME_IS_OVER)
         return []
 
     def close(self) -> None:

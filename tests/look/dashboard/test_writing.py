@@ -58,8 +58,8 @@ def test_a_training_loop_over_the_wire(asking: httpx.Client, storage: Path) -> N
 
 
 def test_people_pause_stop_and_go_on(asking: httpx.Client, storage: Path) -> None:
-    for state in ("pause", "stop", "go"):
-        assert ok(asking.post("/api/studies/s/hold", json={"state": state}))["hold"] == state
+    for state, held in (("pause", "pause"), ("stop", "stop"), ("resume", "go")):
+        assert ok(asking.post("/api/studies/s/hold", json={"state": state}))["hold"] == held
     assert asking.post("/api/studies/s/hold", json={"state": "wait"}).status_code == 422
     with xs.Study.open("s", storage) as study:
         assert study.history.hold == "go"

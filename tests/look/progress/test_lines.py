@@ -144,7 +144,7 @@ def test_each_program_speaks_of_its_own_trials_and_of_what_the_dead_left(tmp_pat
             study.tell(ask(study), 1.0)
             other.tell(ask(other), 2.0)
             lost = ask(other)
-            other.release("told to terminate")
+            other.leases.release("told to terminate")
             study.refresh()
             progress(study)
         assert lines == [

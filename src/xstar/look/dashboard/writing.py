@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pathlib
 import threading
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -66,7 +66,7 @@ class Tell(Strict):
 class Hold(Strict):
     """Whether trials may be started."""
 
-    state: str = Field(max_length=20)
+    state: Literal["pause", "stop", "resume"]
 
 
 class Fail(Strict):
@@ -120,7 +120,7 @@ def router(writers: Writers) -> APIRouter:
     def hold(name: str, body: Hold) -> Response:
         """Pause a study, stop it, or let it go on."""
         study = writers.get(name)
-        study.hold(body.state)
+        {"pause": study.pause, "stop": study.stop, "resume": study.resume}[body.state]()
         return Answer({"hold": study.history.hold})
 
     @api.post("/studies/{name}/add")

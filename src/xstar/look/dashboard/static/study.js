@@ -239,7 +239,7 @@ class StudyPage {
       h("label", { for: "config" }, "A configuration, or a part of one, as JSON"),
       text,
       h("p", {}, h("button", { type: "button", onclick: send("enqueue", () => ({ config: config() })) }, "Try it next"), " ", h("label", { for: "value" }, `or its ${this.summary.metric}, measured elsewhere `), inputs, " ", h("button", { type: "button", onclick: send("add", () => ({ config: config(), metrics: measured() })) }, "Add it")),
-      h("p", {}, [["pause", "Pause"], ["go", "Go on"], ["stop", "Stop"]].map(([state, label]) => h("button", { type: "button", onclick: send("hold", () => ({ state })) }, label)), " Running trials end as they would have."),
+      h("p", {}, [["pause", "Pause"], ["resume", "Resume"], ["stop", "Stop"]].map(([state, label]) => h("button", { type: "button", onclick: send("hold", () => ({ state })) }, label)), " Running trials end as they would have."),
       said,
     );
   }
