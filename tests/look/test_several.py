@@ -22,7 +22,7 @@ def test_a_report_is_of_the_front(name: str) -> None:
     assert "Best:" not in page
     if front:
         assert 'id="plot-front"' in page
-        assert 'id="plot-hypervolume"' in page
+        assert 'id="plot-history"' in page
         assert 'id="plot-slice"' not in page
         last = study.front[-1]
         assert all(f">{value:.6g}<" in page for value in last.values.values())

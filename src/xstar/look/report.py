@@ -22,9 +22,9 @@ from xstar.journal.rules import BEST as BEST_REPORT
 from xstar.journal.trial import State, Trial
 from xstar.look.findings import limits, sentences
 from xstar.look.papers import cited
-from xstar.look.plots import network_data
 from xstar.look.plots.figure import ON_DARK
 from xstar.look.plots.kinds import KINDS
+from xstar.look.plots.networks import graph_of, net_parameters
 from xstar.look.plots.output import in_script, javascript
 from xstar.look.plots.source import Source
 from xstar.models.linalg import single_threaded
@@ -139,8 +139,8 @@ def embedded(figure: dict[str, Any], name: str) -> str:
 
 def _drawings(history: History, best: Trial) -> list[str]:
     parts: list[str] = []
-    for name in network_data.net_parameters(history):
-        graph = network_data.graph_of(best.config.get(name))
+    for name in net_parameters(history):
+        graph = graph_of(best.config.get(name))
         parts.append(f"<h2>Network: {escaped(name)}</h2>")
         if graph is None:  # a parameter with a condition
             parts.append(f"<p>The best trial has no {escaped(name)}.</p>")
@@ -163,7 +163,7 @@ def _size(graph: Graph) -> str:
 
 
 def _code(history: History, best: Trial) -> str:
-    networks = [name for name in network_data.net_parameters(history) if name in best.config]
+    networks = [name for name in net_parameters(history) if name in best.config]
     plain = {name: value for name, value in history.space.dump(best.config).items() if name not in networks}
     text = f"best = {pprint.pformat(plain, sort_dicts=False, width=100)}"
     if networks:

@@ -11,7 +11,7 @@ from xstar.core.words import number, plural
 from xstar.journal import History
 from xstar.journal.trial import Config, State
 from xstar.look.explanation import Candidate, Why
-from xstar.look.plots.network_data import graph_of
+from xstar.look.plots.networks import graph_of
 from xstar.models.kernels import Array
 from xstar.models.predictive import Mixture, forest_over_budgets, with_budget
 from xstar.models.targets import choose

@@ -86,7 +86,7 @@ def test_every_page_without_an_error(page: Any, server: Server) -> None:
     page.click("nav >> text=Studies")
     page.click("a >> text=first")
     for name in (
-        *("history", "curves", "importance", "slice", "rank", "contour", "parallel", "timeline"),
+        *("history", "curves", "importance", "slice", "contour", "parallel", "timeline"),
         *("calibration", "failures"),
     ):
         page.locator(f"#plot-{name}").scroll_into_view_if_needed()
@@ -110,7 +110,7 @@ def test_several_objectives(page: Any, server: Server) -> None:
     page.wait_for_selector("article:has(a:text-is('two')) >> text=in the front of minimize error, maximize score")
     assert "[object" not in page.inner_text("main")
     page.click("a >> text=two")
-    for name in ("front", "hypervolume", "parallel"):
+    for name in ("front", "history", "parallel"):
         page.locator(f"#plot-{name}").scroll_into_view_if_needed()
         drawn(page, name)
     assert page.locator("#plot-slice").count() == 0

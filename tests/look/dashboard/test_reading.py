@@ -47,7 +47,7 @@ def test_studies_and_one_of_them(asking: httpx.Client, storage: Path) -> None:
     assert found["trials"] == 12
     assert found["epochs"] == 27
     assert found["seen"] == found["total"] == found["now"]
-    others = ("front", "hypervolume", "networks", "rungs", "theta", "comparison")
+    others = ("front", "networks", "rungs", "theta", "comparison")
     assert found["plots"] == [name for name in KINDS if name not in others]
     with xs.Study.open("s", storage) as study:
         assert found["best"]["value"] == study.best.value

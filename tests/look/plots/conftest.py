@@ -6,7 +6,7 @@ import pytest
 
 import xstar as xs
 from tests.look.plots.networks import a_study, collected
-from xstar.look.plots import network_data as data
+from xstar.look.plots import networks as data
 
 
 @pytest.fixture(scope="module")

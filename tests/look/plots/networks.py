@@ -7,7 +7,7 @@ from typing import Any
 import xstar as xs
 from tests.trials import run_trials
 from xstar import nets
-from xstar.look.plots import network_data as data
+from xstar.look.plots import networks as data
 from xstar.nets.synthetic import f3
 
 

@@ -37,7 +37,7 @@ HALF = "\udcff"
 
 def unreadable(storage: Path, name: str = "s") -> None:
     """A stored study with such names and words, and with lists that are too deep to show, as an import may bring it."""
-    space = xs.Space(x=xs.Float(0, 1), kind=xs.Choice(["HALF", "b"]), deep=xs.Choice(["DEEP", "c"]))
+    space = xs.Space(x=xs.Float(0, 1), kind=xs.Choice(["HALF", "b"]), deep=xs.Choice(["NESTED", "c"]))
     study = xs.Study(space, method="random", seed=1, metric="loss")
     for _ in range(9):
         trial = ask(study)
@@ -47,7 +47,7 @@ def unreadable(storage: Path, name: str = "s") -> None:
             study.tell(trial, {"loss": trial["x"], "HALF size": 1.0})
         study.annotate(trial, {"HALF name": "HALF", "deep": "DEEP", "dict": {"HALF": "DEEP"}})
     deep = "[" * 400 + "1" + "]" * 400
-    lines = (line.replace("HALF", "\\udcff").replace('"DEEP"', deep) for line in export_events(study))
+    lines = (line.replace("HALF", "\\udcff").replace('"DEEP"', deep).replace('"NESTED"', deep[360:-360]) for line in export_events(study))
     import_events(lines, name, storage)
 
 

@@ -14,8 +14,7 @@ import xstar as xs
 from tests.look.plots.networks import a_study, collected
 from xstar import nets
 from xstar.errors import InvalidArgument
-from xstar.look.plots import network_data as data
-from xstar.look.plots.networks import well_spread
+from xstar.look.plots import networks as data
 
 
 def told(study: xs.Study, config: dict[str, Any], value: float) -> None:
@@ -92,11 +91,11 @@ def test_distances_are_those_of_nets(networks: data.Networks) -> None:
 def test_scaling_finds_points_of_a_plane_again() -> None:
     points = np.random.default_rng(1).normal(size=(12, 2)) * [3.0, 1.0]
     table = np.linalg.norm(points[:, None] - points[None], axis=2)
-    found = data.classical_scaling(table)
-    assert_allclose(found.share, 1.0, rtol=1e-9)
-    assert_allclose(np.linalg.norm(found.positions[:, None] - found.positions[None], axis=2), table, atol=1e-9)
-    assert_allclose(found.positions.mean(axis=0), 0.0, atol=1e-12)
-    assert found.positions[:, 0].std() > found.positions[:, 1].std()
+    positions, share = data.classical_scaling(table)
+    assert_allclose(share, 1.0, rtol=1e-9)
+    assert_allclose(np.linalg.norm(positions[:, None] - positions[None], axis=2), table, atol=1e-9)
+    assert_allclose(positions.mean(axis=0), 0.0, atol=1e-12)
+    assert positions[:, 0].std() > positions[:, 1].std()
 
 
 def test_scaling_is_the_double_centring_written_out(networks: data.Networks) -> None:
@@ -108,21 +107,21 @@ def test_scaling_is_the_double_centring_written_out(networks: data.Networks) -> 
     for axis in range(2):
         if plain[np.abs(plain[:, axis]).argmax(), axis] < 0:
             plain[:, axis] *= -1
-    found = data.classical_scaling(table)
-    assert_allclose(found.positions, plain, atol=1e-9)
-    assert_allclose(found.share, values[-2:].sum() / values[values > 0].sum(), rtol=1e-9)
+    positions, share = data.classical_scaling(table)
+    assert_allclose(positions, plain, atol=1e-9)
+    assert_allclose(share, values[-2:].sum() / values[values > 0].sum(), rtol=1e-9)
 
 
 def test_drawn_networks_are_the_best_and_some_far_from_each_other() -> None:
     X = np.array([[0.0, 0.0], [0.1, 0.0], [1.0, 0.0], [0.5, 0.1], [0.65, 0.1]])
-    assert well_spread(X, 1) == [1, 2, 3]
-    assert well_spread(np.zeros((3, 2)), 1) == [1]
+    assert data.well_spread(X, 1) == [1, 2, 3]
+    assert data.well_spread(np.zeros((3, 2)), 1) == [1]
 
 
 def test_networks_without_any_distance_lie_at_one_place() -> None:
-    found = data.classical_scaling(np.zeros((4, 4)))
-    assert_allclose(found.positions, 0.0, atol=1e-12)
-    assert found.share == 1.0
+    positions, share = data.classical_scaling(np.zeros((4, 4)))
+    assert_allclose(positions, 0.0, atol=1e-12)
+    assert share == 1.0
 
 
 # ---------------------------------------------------------------- what is drawn
@@ -149,8 +148,8 @@ def test_where_there_is_nothing_to_see_it_is_said() -> None:
 
 def test_many_networks_are_thinned_out(study: xs.Study) -> None:
     found = collected(study, most=7)
-    assert len(found) in (7, 8)
-    assert found.found == len(collected(study))
+    assert len(found.graphs) in (7, 8)
+    assert found.found == len(collected(study).graphs)
     assert found.trials[found.best] == study.best.number
 
 
@@ -160,7 +159,7 @@ def test_many_networks_are_thinned_out(study: xs.Study) -> None:
 def test_the_correlation_is_that_of_all_pairs(networks: data.Networks) -> None:
     pairs = [
         (networks.distances[i, j], abs(networks.losses[i] - networks.losses[j]))
-        for i, j in combinations(range(len(networks)), 2)
+        for i, j in combinations(range(len(networks.graphs)), 2)
     ]
     distance, difference = np.array(pairs).T
     assert_allclose(networks.correlation, spearmanr(distance, difference).statistic, rtol=1e-9)

@@ -95,13 +95,3 @@ def test_a_night_in_which_nothing_ran_does_not_squeeze_the_rest() -> None:
     assert figure["layout"]["annotations"][0]["text"].startswith(("8", "9"))
     close = replace(data, runs=runs[:5], until=runs[4].end)
     assert timeline.draw(close)["layout"]["shapes"] == []
-
-
-def test_the_distribution_is_the_share_of_trials_as_good() -> None:
-    study = edge("maximize")
-    data = study.plot.data("distribution")
-    values = [trial.value for trial in study.trials]
-    for value, share, number in zip(data.values, data.shares, data.numbers, strict=True):
-        assert share == pytest.approx(np.mean([each >= value for each in values]))
-        assert study.trials[number].value == value
-    assert data.values[0] == max(values)

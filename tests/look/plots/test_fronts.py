@@ -54,22 +54,22 @@ def test_thresholds_are_lines() -> None:
 @pytest.mark.parametrize("name", ["two objectives", "three objectives", "two over budgets"])
 def test_the_last_volume_is_that_of_the_result(name: str) -> None:
     study = edge(name)
-    data = study.plot.data("hypervolume")
+    data = study.plot.data("history")
     volume, reference = covered(study.history)
-    assert_allclose(data.covered.y[-1], volume)
+    assert_allclose(data.best.y[-1], volume)
     assert data.reference == reference
-    assert (np.diff(data.covered.y) >= 0).all()
-    title = study.plot.figure("hypervolume")["layout"]["yaxis"]["title"]["text"]
+    assert (np.diff(data.best.y) >= 0).all()
+    title = study.plot.figure("history")["layout"]["yaxis"]["title"]["text"]
     assert all(metric in title for metric in reference)
 
 
 def test_every_volume_is_that_of_the_front_then() -> None:
     study = edge("two objectives")
-    data = study.plot.data("hypervolume")
+    data = study.plot.data("history")
     r = np.array(
         [sign * data.reference[name] for name, sign in zip(study.goals.metrics, study.goals.signs, strict=True)]
     )
-    for step, volume in zip(study.history.fronts.steps, data.covered.y, strict=False):
+    for step, volume in zip(study.history.fronts.steps, data.best.y, strict=False):
         then = History()
         for event in study.journal.read(0):
             then.fold(event)
@@ -87,7 +87,7 @@ def test_the_front_is_drawn_at_every_moment() -> None:
         history = History()
         history.extend(islice(events, seen))
         moment = Snapshot("s", history, study.journal)
-        for name in ("front", "hypervolume", "parallel"):
+        for name in ("front", "history", "parallel"):
             assert KINDS[name].suits(history)
             KINDS[name].figure(moment)
         sizes.append(len(KINDS["front"].data(moment).numbers))
@@ -100,7 +100,7 @@ def test_a_plot_of_another_number_of_objectives_is_not_offered_and_says_which_ar
     several, one = edge("two objectives"), edge("plain")
     assert not KINDS["slice"].suits(several.history)
     assert not KINDS["front"].suits(one.history)
-    with pytest.raises(SeveralObjectives, match=r"'slice' is a plot of one objective.*front, hypervolume, parallel"):
+    with pytest.raises(SeveralObjectives, match=r"'slice' is a plot of one objective.*front, history, parallel"):
         several.plot.slice()
     with pytest.raises(InvalidArgument, match=r"several objectives.*'front'.*history"):
         one.plot.front()

@@ -49,7 +49,7 @@ def checked(figure: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("study", EDGES)
 def test_a_plot_of_any_study_is_a_figure(name: str, study: str) -> None:
-    if not KINDS[name].of(edge(study).history):
+    if not KINDS[name].fits(edge(study).history):
         with pytest.raises(InvalidArgument, match="of this study there are"):
             KINDS[name].figure(edge(study))
         return
@@ -252,27 +252,16 @@ def test_a_contour_is_low_where_trials_were_good() -> None:
         plain(60).plot.data("contour", x="nothing")
 
 
-def test_ranks_go_from_the_best_to_the_worst_over_every_pair() -> None:
-    study = xs.Study(xs.Space(a=xs.Float(0, 1), b=xs.Int(1, 9), c=xs.Choice(["u", "v"])), method="random", seed=1)
-    run_trials(study, 9, lambda trial: 10.0**trial.number if trial.number else 2.0)
-    data = study.plot.data("rank")
-    assert [(x.name, y.name) for x, y in data.panels] == [("a", "b"), ("a", "c"), ("b", "c")]
-    assert_allclose(data.shares, np.arange(9) / 8)
-    assert len(study.plot.data("rank", parameters=["c", "a"]).panels) == 1
-    with pytest.raises(InvalidArgument, match="at least two different"):
-        study.plot.data("rank", parameters=["c", "c"])
-
-
 @pytest.mark.parametrize(
     ("space", "budget", "absent"),
     [
-        (xs.Space(a=xs.Float(0, 1)), 9, {"rank", "contour", "parallel"}),
+        (xs.Space(a=xs.Float(0, 1)), 9, {"contour", "parallel"}),
         (xs.Space(a=xs.Float(0, 1), b=xs.Float(0, 1)), None, {"curves", "rungs"}),
     ],
 )
 def test_a_page_leaves_out_what_a_study_can_never_show(space: xs.Space, budget: int | None, absent: set[str]) -> None:
     study = xs.Study(space, method="gp" if budget is None else "asha", max_budget=budget)
-    many = {"front", "hypervolume", "networks", "theta", "comparison"}
+    many = {"front", "networks", "theta", "comparison"}
     assert set(KINDS) - many - {name for name in KINDS if KINDS[name].suits(study.history)} == absent
 
 
@@ -300,9 +289,9 @@ def test_reasons_that_differ_in_numbers_only_are_one() -> None:
 def test_the_best_network_comes_with_its_ancestors() -> None:
     study = edge("networks")
     data = study.plot.data("networks")
-    best = study.history.trials[data.trials[data.best]]
+    best = study.history.trials[data.networks.trials[data.networks.best]]
     parent = best.origin.numbers.get("parent")
-    assert data.ancestors == [] if parent is None else data.trials[data.ancestors[0]] == parent
+    assert data.ancestors == [] if parent is None else data.networks.trials[data.ancestors[0]] == parent
 
 
 @pytest.mark.parametrize(("count", "most"), [(0, 5), (3, 5), (1000, 10)])

@@ -20,8 +20,8 @@ from xstar.journal import History
 from xstar.journal.trial import Trial
 from xstar.look.dashboard import filters, rows
 from xstar.look.dashboard.feeds import Feed, Feeds, FirstEvents
-from xstar.look.plots import network_data
 from xstar.look.plots.kinds import KINDS, kind
+from xstar.look.plots.networks import graph_of
 from xstar.look.plots.source import Snapshot
 from xstar.storage.files import Folders
 
@@ -256,7 +256,7 @@ def router(reading: Reading) -> APIRouter:
     @api.get("/studies/{name}/trials/{number}/networks/{parameter}")
     def drawing(name: str, number: Number, parameter: str) -> Response:
         """An architecture as SVG."""
-        graph = network_data.graph_of(one(feeds.get(name).history, number).config.get(parameter))
+        graph = graph_of(one(feeds.get(name).history, number).config.get(parameter))
         if graph is None:
             raise InvalidArgument("parameter", f"must hold an architecture in trial {number}", parameter)
         return Response(readable(graph.draw()), media_type="image/svg+xml")

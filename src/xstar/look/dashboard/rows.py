@@ -17,8 +17,8 @@ from xstar.core.words import outline, short
 from xstar.errors import InvalidArgument, StorageError
 from xstar.journal import History
 from xstar.journal.trial import State, Trial
-from xstar.look.plots import network_data
 from xstar.look.plots.figure import plain
+from xstar.look.plots.networks import graph_of
 from xstar.look.plots.source import thinned
 from xstar.storage.files import Folders
 from xstar.study.naming import described
@@ -121,7 +121,7 @@ def _shown(value: Any) -> Any:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
-    graph = network_data.graph_of(value)
+    graph = graph_of(value)
     if graph is not None:
         return f"{len(graph.layers)} layers, mass {graph.mass:,.4g}"
     return _cut(short(value))
@@ -148,7 +148,7 @@ def whole(history: History, trial: Trial, folders: Folders) -> dict[str, Any]:
         "objectives": list(history.goals.metrics),
         "reports": [{"budget": each.budget, "metrics": dict(each.metrics), "at": each.at} for each in reports],
         "reported": len(trial.reports),
-        "networks": [name for name, value in trial.config.items() if network_data.graph_of(value) is not None],
+        "networks": [name for name, value in trial.config.items() if graph_of(value) is not None],
         "files": files(folders, trial),
         "rungs": list(history.levels),
     }

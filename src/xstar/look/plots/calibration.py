@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xstar.journal import History
-from xstar.look.plots.figure import Figure, axis, dots, figure, line, text
+from xstar.look.plots.figure import QUIET, Figure, axis, dots, figure, line, spread, text
 from xstar.look.plots.models import MOST_GP, Learned, encoded, fitted
 from xstar.look.plots.source import Array, Source, joined
 from xstar.models.gp import Posterior
@@ -56,18 +56,11 @@ def compute(source: Source) -> Calibration:
     y = targets(loss)
     place, rest = made.below(y), float(((y - y.mean()) ** 2).sum())
     mean, *ends = (learned.sign * each for each in made.losses(targets, learned.loss))
-    return Calibration(
-        history.created.metric,
-        learned.sign * loss,
-        mean,
-        np.minimum(*ends),
-        np.maximum(*ends),
-        [learned.trials[place].number for place in learned.gp_rows],
-        {share: float((np.abs(place - 0.5) <= share / 2).mean()) for share in SHARES},
-        1 - float(((y - made.mean) ** 2).sum()) / rest if rest else 0.0,
-        learned.which,
-        how,
-    )
+    within = {share: float((np.abs(place - 0.5) <= share / 2).mean()) for share in SHARES}
+    explained = 1 - float(((y - made.mean) ** 2).sum()) / rest if rest else 0.0
+    about = [learned.trials[each].number for each in learned.gp_rows], within, explained, learned.which, how
+    low, high = np.minimum(*ends), np.maximum(*ends)
+    return Calibration(history.created.metric, learned.sign * loss, mean, low, high, *about)
 
 
 def _at_full_budget(history: History, learned: Learned) -> tuple[Mixture, Targets]:
@@ -105,43 +98,18 @@ def _over_budgets(history: History, learned: Learned) -> tuple[Mixture, Targets]
 
 def draw(data: Calibration) -> Figure:
     """The figure."""
-    title = f"Predicted and observed {text(data.metric)}"
-    low, high = (
-        float(min(data.observed.min(), data.predicted.min())),
-        float(max(data.observed.max(), data.predicted.max())),
-    )
+    metric, both = text(data.metric), np.concatenate([data.observed, data.predicted])
+    ends = [float(both.min()), float(both.max())]
+    error = spread(data.high - data.predicted, data.predicted - data.low, color="rgba(61,77,179,0.35)", thickness=0.7)
+    marker = {"size": 6, "color": "#3d4db3", "opacity": 0.7}
+    own = {"marker": marker, "error_x": {**error, "width": 0}, "customdata": data.numbers}
+    hover = "trial %{customdata}: predicted %{x:.4g}, observed %{y:.4g}"
     traces = [
-        line([low, high], [low, high], "exact", line={"dash": "dot", "color": "#8a8a84"}, hoverinfo="skip"),
-        dots(
-            data.predicted,
-            data.observed,
-            "trials",
-            marker={"size": 6, "color": "#3d4db3", "opacity": 0.7},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": data.high - data.predicted,
-                "arrayminus": data.predicted - data.low,
-                "thickness": 0.7,
-                "width": 0,
-                "color": "rgba(61,77,179,0.35)",
-            },
-            customdata=data.numbers,
-            hovertemplate="trial %{customdata}: predicted %{x:.4g}, observed %{y:.4g}<extra></extra>",
-        ),
+        line(ends, ends, "exact", line={"dash": "dot", "color": QUIET}, hoverinfo="skip"),
+        dots(data.predicted, data.observed, "trials", hover, **own),
     ]
     shares = ", ".join(f"{found:.0%} within intervals of {share:.0%}" for share, found in data.within.items())
-    facts = joined(
-        f"{data.how}: {len(data.numbers)} {data.which}",
-        f"explains {max(0.0, data.explained):.0%}",
-        shares,
-    )
-    metric = text(data.metric)
-    return figure(
-        traces,
-        title,
-        facts,
-        xaxis=axis(f"predicted {metric}, intervals of {SHOWN:.0%}"),
-        yaxis=axis(f"observed {metric}"),
-        showlegend=False,
-    )
+    explained = f"explains {max(0.0, data.explained):.0%}"
+    facts = joined(f"{data.how}: {len(data.numbers)} {data.which}", explained, shares)
+    across, up = axis(f"predicted {metric}, intervals of {SHOWN:.0%}"), axis(f"observed {metric}")
+    return figure(traces, f"Predicted and observed {metric}", facts, xaxis=across, yaxis=up, showlegend=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from scipy.stats import t as student
@@ -69,9 +70,8 @@ def compute(source: Source, *, others: Sequence[Source] = (), over: str = "trial
 def _settings(created: Created) -> str:
     """All that makes a study but its seed and when and where it was made."""
     own = {"seed", "files", "at", "version", "why", "program"}
-    return json.dumps(
-        {f.name: getattr(created, f.name) for f in fields(created) if f.name not in own}, sort_keys=True, default=str
-    )
+    settings = {f.name: getattr(created, f.name) for f in fields(created) if f.name not in own}
+    return json.dumps(settings, sort_keys=True, default=str)
 
 
 def _seconds(unit: str) -> float:
@@ -80,7 +80,7 @@ def _seconds(unit: str) -> float:
 
 def _group(name: str, names: list[str], stairs: list[tuple[Array, Array]]) -> Group:
     if len(stairs) < len(names) or not stairs:  # one of them has no complete trial yet
-        return Group(name, names, np.empty(0), np.empty(0), np.empty(0), np.empty(0))
+        return Group(name, names, *[np.empty(0)] * 4)
     first, end = max(x[0] for x, _ in stairs), min(x[-1] for x, _ in stairs)
     if len(stairs) == 1:
         x, y = stairs[0]
@@ -105,15 +105,19 @@ def draw(data: Comparison) -> Figure:
         name = text(group.name, 40)
         if len(group.studies) > 1:
             x, y = np.concatenate([group.x, group.x[::-1]]), np.concatenate([group.high, group.low[::-1]])
-            area = {"fill": "toself", "fillcolor": _faint(colour), "hoverinfo": "skip", "showlegend": False}
+            area: dict[str, Any] = {
+                "fill": "toself",
+                "fillcolor": _faint(colour),
+                "hoverinfo": "skip",
+                "showlegend": False,
+            }
             traces.append(line(x, y, name, line={"width": 0}, legendgroup=str(place), **area))
-        traces.append(
-            line(group.x, group.mean, name, line={"shape": "hv", "color": colour, "width": 2.5}, legendgroup=str(place))
-        )
+        style = {"shape": "hv", "color": colour, "width": 2.5}
+        traces.append(line(group.x, group.mean, name, line=style, legendgroup=str(place)))
     bands = f"bands: {CONFIDENCE:.0%} confidence of the mean" if any(len(group.studies) > 1 for group in known) else ""
     missing = f"{len(data.groups) - len(known)} without a complete trial" if len(known) < len(data.groups) else ""
-    label = best_plot.LABELS[data.over] + (f" ({data.unit})" if data.unit else "")
-    return figure(traces, title, joined("of complete trials", bands, missing), xaxis=axis(label), yaxis=axis(metric))
+    across = axis(best_plot.labelled(data.over, data.unit))
+    return figure(traces, title, joined("of complete trials", bands, missing), xaxis=across, yaxis=axis(metric))
 
 
 def _faint(colour: str) -> str:

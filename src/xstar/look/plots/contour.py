@@ -10,7 +10,7 @@ import numpy as np
 from xstar.errors import InvalidArgument, NoValue
 from xstar.look.plots.figure import RAMP, Figure, dots, figure, grid, numbered, text
 from xstar.look.plots.models import Learned
-from xstar.look.plots.slices import across, check_columns
+from xstar.look.plots.slices import across, axis_of, check_columns
 from xstar.look.plots.source import Array, Dimension, Source, dimensions, joined
 
 STEPS = 32
@@ -45,8 +45,8 @@ def compute(source: Source, *, x: str | None = None, y: str | None = None, colum
     history = source.history
     metric, known = history.created.metric, {each.name: each for each in dimensions(history)}
     for argument, name in (("x", x), ("y", y)):
-        if name is not None and name not in known:
-            raise InvalidArgument(argument, f"must be a parameter with an axis ({', '.join(known) or 'none'})", name)
+        if name is not None:
+            axis_of(known, argument, name)
     if x is not None and x == y:
         raise InvalidArgument("y", "must be another parameter than x", y)
     learned, best = Learned.required(history), history.best
@@ -73,31 +73,20 @@ def _two(learned: Learned, active: list[str], x: str | None, y: str | None) -> t
 
 def _surface(learned: Learned, x: Dimension, y: Dimension, metric: str, best: int) -> Contour:
     places = learned.cube.encoder.places
-    home = next(
-        (place for place, trial in enumerate(learned.trials) if trial.number == best), int(learned.loss.argmin())
-    )
+    own_place = (place for place, trial in enumerate(learned.trials) if trial.number == best)
+    home = next(own_place, int(learned.loss.argmin()))
     xs, ys = _line(x), _line(y)
     rows = np.tile(learned.X[home], (len(xs) * len(ys), 1))
     rows[:, places[x.name]] = np.tile(_encoded(learned, x, xs), (len(ys), 1))
     rows[:, places[y.name]] = np.repeat(_encoded(learned, y, ys), len(xs), axis=0)
     at = learned.gp.predict(rows)
-    shape = (len(ys), len(xs))
+    mean, deviation = learned.values(at.mean[:, 0]), np.sqrt(at.variance) * learned.scale
     trials = [learned.trials[place] for place in learned.gp_rows][-MOST_DOTS:]
-    own = learned.trials[home]
-    return Contour(
-        metric,
-        x,
-        y,
-        xs,
-        ys,
-        learned.values(at.mean[:, 0]).reshape(shape),
-        (np.sqrt(at.variance) * learned.scale).reshape(shape),
-        (x.places(trials), y.places(trials), [trial.number for trial in trials]),
-        (float(x.places([own])[0]), float(y.places([own])[0])),
-        learned.sign > 0,
-        len(learned.gp_rows),
-        learned.which,
-    )
+    dots = x.places(trials), y.places(trials), [trial.number for trial in trials]
+    own = [learned.trials[home]]
+    star, shape = (float(x.places(own)[0]), float(y.places(own)[0])), (len(ys), len(xs))
+    about = dots, star, learned.sign > 0, len(learned.gp_rows), learned.which
+    return Contour(metric, x, y, xs, ys, mean.reshape(shape), deviation.reshape(shape), *about)
 
 
 def _line(each: Dimension) -> Array:
@@ -125,9 +114,8 @@ def draw(data: Contour) -> Figure:
     panels = (("mean", data.mean, scale), ("standard deviation", data.deviation, "Blues"))
     columns = min(data.columns, len(panels))
     layout: dict[str, Any] = {"height": 420 if columns > 1 else 720}
-    for place, ((name, table, colours), ((left, right), high)) in enumerate(
-        zip(panels, grid(len(panels), columns, 0.14), strict=True)
-    ):
+    places = grid(len(panels), columns, 0.14)
+    for place, ((name, table, colours), ((left, right), high)) in enumerate(zip(panels, places, strict=True)):
         on = {"xaxis": numbered("x", place), "yaxis": numbered("y", place)}
         end = 0.98 * right if columns > 1 else 0.86
         layout[numbered("xaxis", place)] = across(data.x, domain=[0.98 * left, end], anchor=on["yaxis"])
@@ -135,41 +123,17 @@ def draw(data: Contour) -> Figure:
         if place and columns > 1:
             layout[numbered("yaxis", place)]["title"] = {"text": ""}
         discrete = data.x.options is not None or data.y.options is not None
-        kind: dict[str, Any] = (
-            {"type": "heatmap"}
-            if discrete
-            else {"type": "contour", "contours": {"coloring": "heatmap"}, "line": {"width": 0.5}}
-        )
-        middle, length = sum(high) / 2, 0.9 * (high[1] - high[0])
-        titled = {"text": name, "side": "right"}
-        bar_at = {"x": end + 0.02, "y": middle, "len": length, "thickness": 10, "title": titled}
-        hover = f"{name} %{{z:.4g}}<extra></extra>"
+        smooth = {"type": "contour", "contours": {"coloring": "heatmap"}, "line": {"width": 0.5}}
+        kind: dict[str, Any] = {"type": "heatmap"} if discrete else smooth
+        bar = {"x": end + 0.02, "y": sum(high) / 2, "len": 0.9 * (high[1] - high[0]), "thickness": 10}
+        kind |= {"x": data.across, "y": data.up, "z": table, "hovertemplate": f"{name} %{{z:.4g}}<extra></extra>"}
         traces.append(
-            {
-                **kind,
-                "x": data.across,
-                "y": data.up,
-                "z": table,
-                "colorscale": colours,
-                "colorbar": bar_at,
-                "hovertemplate": hover,
-                **on,
-            }
+            {**kind, "colorscale": colours, "colorbar": {**bar, "title": {"text": name, "side": "right"}}, **on}
         )
         xs, ys, numbers = data.dots
-        marker = {"size": 4, "color": "white", "line": {"width": 1, "color": "#1d1d1b"}}
-        traces.append(
-            dots(
-                xs,
-                ys,
-                "trials",
-                marker=marker,
-                customdata=numbers,
-                hovertemplate="trial %{customdata}<extra></extra>",
-                **on,
-            )
-        )
-        star = {"size": 13, "symbol": "star", "color": "#ffd43b", "line": {"width": 1, "color": "#1d1d1b"}}
+        edge = {"line": {"width": 1, "color": "#1d1d1b"}}
+        marker, star = {"size": 4, "color": "white", **edge}, {"size": 13, "symbol": "star", "color": "#ffd43b", **edge}
+        traces.append(dots(xs, ys, "trials", "trial %{customdata}", marker=marker, customdata=numbers, **on))
         traces.append(dots([data.best[0]], [data.best[1]], "best", marker=star, hoverinfo="skip", **on))
     facts = joined(f"fitted to {data.fitted:,} {data.which}", "other parameters as in the best trial (star)")
     return figure(traces, title, facts, showlegend=False, **layout)

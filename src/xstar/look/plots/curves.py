@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from xstar.journal.trial import State, Trial
-from xstar.look.plots.figure import STATE_COLOURS, Figure, axis, empty, figure, line, text
+from xstar.look.plots.figure import STATE_COLOURS, Figure, axis, empty, figure, line, text, upright
 from xstar.look.plots.source import Source, joined, shown_of, thinned
 
 MOST_CURVES = 250
@@ -67,21 +68,13 @@ def draw(data: Curves) -> Figure:
     title = f"Learning curves of {metric}"
     if not data.curves:
         return empty(title, "no trial has reported yet")
-    traces = []
-    for state in State:
-        some = [curve for curve in data.curves if curve.state is state and curve.trial != data.best]
-        if some:
-            traces.append(_lines(some, state))
-    for curve in data.curves:
-        if curve.trial == data.best:
-            style = {"color": "#b4540a", "width": 3}
-            markers = {"mode": "lines+markers", "marker": {"size": 6}}
-            traces.append(line(curve.budgets, curve.values, f"best: trial {curve.trial}", line=style, **markers))
-    shapes = [
-        {"type": "line", "x0": rung, "x1": rung, "yref": "paper", "y0": 0, "y1": 1, "layer": "below",
-         "line": {"width": 1, "dash": "dot", "color": "#8a8a84"}}
-        for rung in data.rungs
-    ]  # fmt: skip
+    rest = [curve for curve in data.curves if curve.trial != data.best]
+    groups = [(state, [curve for curve in rest if curve.state is state]) for state in State]
+    traces = [_lines(some, state) for state, some in groups if some]
+    style: dict[str, Any] = {"line": {"color": "#b4540a", "width": 3}, "mode": "lines+markers", "marker": {"size": 6}}
+    best = [curve for curve in data.curves if curve.trial == data.best]
+    traces += [line(curve.budgets, curve.values, f"best: trial {curve.trial}", **style) for curve in best]
+    shapes = [upright(rung) for rung in data.rungs]
     longest = max(curve.budgets[-1] for curve in data.curves)
     log = len(data.rungs) > 2 and longest > 20
     rungs = f"rungs at {', '.join(map(str, data.rungs))}" if len(data.rungs) > 1 else ""
@@ -99,18 +92,10 @@ def _lines(curves: list[Curve], state: State) -> dict[str, object]:
         x += [*curve.budgets, None]
         y += [*curve.values, None]
         whose += [curve.trial] * len(curve.budgets) + [None]
-    alone = all(len(curve.budgets) == 1 for curve in curves)
-    return line(
-        x,
-        y,
-        state.value,
-        mode="markers" if alone else "lines+markers",
-        line={"color": STATE_COLOURS[state], "width": 1.2},
-        marker={"color": STATE_COLOURS[state], "size": 4},
-        opacity=0.55,
-        customdata=whose,
-        hovertemplate="trial %{customdata}, epoch %{x}: %{y:.6g}<extra></extra>",
-    )
+    mode = "markers" if all(len(curve.budgets) == 1 for curve in curves) else "lines+markers"
+    colour, hover = {"color": STATE_COLOURS[state]}, "trial %{customdata}, epoch %{x}: %{y:.6g}"
+    style = {"line": {**colour, "width": 1.2}, "marker": {**colour, "size": 4}, "opacity": 0.55}
+    return line(x, y, state.value, hover, mode=mode, customdata=whose, **style)
 
 
 def _window(data: Curves) -> dict[str, list[float]]:

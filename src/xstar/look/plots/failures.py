@@ -11,7 +11,7 @@ import numpy as np
 
 from xstar.core.reasons import last_line
 from xstar.journal.trial import State
-from xstar.look.plots.figure import STATE_COLOURS, Figure, Trace, axis, empty, figure, numbered, text
+from xstar.look.plots.figure import STATE_COLOURS, Figure, Trace, axis, bars, dots, empty, figure, numbered, text
 from xstar.look.plots.slices import across
 from xstar.look.plots.source import Array, Dimension, Source, dimensions, joined
 
@@ -71,24 +71,15 @@ def draw(data: Failures) -> Figure:
     if not data.failed and not data.infeasible:
         return empty(title, "no trial has failed" if data.trials else "no trial is over yet")
     reasons = list(reversed(data.reasons))
-    traces: list[Trace] = [
-        {
-            "type": "bar",
-            "orientation": "h",
-            "y": [f"{text(reason, 46)}\u200b{place}" for place, (reason, _, _) in enumerate(reasons)],
-            "x": [count for _, count, _ in reasons],
-            "name": "reasons",
-            "marker": {"color": STATE_COLOURS[State.FAILED]},
-            "customdata": [[text(reason, 200), trial] for reason, _, trial in reasons],
-            "hovertemplate": "%{customdata[0]}<br>%{x} times, last in trial %{customdata[1]}<extra></extra>",
-        }
-    ]
-    layout: dict[str, Any] = {
-        "yaxis": axis("", domain=[0.6, 1] if data.panels else [0, 1], type="category", anchor="x")
-    }
-    layout["yaxis"]["ticktext"] = [text(reason, 46) for reason, _, _ in reasons]
-    layout["yaxis"]["tickvals"] = list(range(len(reasons)))
-    layout["xaxis"] = axis("trials", anchor="y")
+    names = [text(reason, 46) for reason, _, _ in reasons]
+    own = [f"{name}\u200b{place}" for place, name in enumerate(names)]  # equal words are reasons of their own
+    about = [[text(reason, 200), trial] for reason, _, trial in reasons]
+    hover = "%{customdata[0]}<br>%{x} times, last in trial %{customdata[1]}"
+    red = STATE_COLOURS[State.FAILED]
+    traces = [bars([count for _, count, _ in reasons], own, "reasons", red, hover, customdata=about)]
+    ticks = {"type": "category", "tickvals": list(range(len(reasons))), "ticktext": names}
+    up = axis("", domain=[0.6, 1] if data.panels else [0, 1], anchor="x", **ticks)
+    layout: dict[str, Any] = {"yaxis": up, "xaxis": axis("trials", anchor="y")}
     width = 1 / max(1, len(data.panels))
     for place, (each, bad, good, _) in enumerate(data.panels, start=1):
         on = {"xaxis": numbered("x", place), "yaxis": numbered("y", place)}
@@ -114,7 +105,5 @@ def _panel(bad: Array, good: Array, on: dict[str, str]) -> list[Trace]:
         # A fixed scatter, so that dots of equal values do not hide each other and a picture can be drawn again.
         up = level + 0.5 * (np.arange(len(some)) * 0.6180339887 % 1.0 - 0.5)
         marker = {"size": 4, "color": colour, "opacity": 0.55}
-        made.append(
-            {"type": "scatter", "mode": "markers", "x": some, "y": up, "marker": marker, "hoverinfo": "x", **on}
-        )
+        made.append(dots(some, up, "", marker=marker, hoverinfo="x", **on))
     return made

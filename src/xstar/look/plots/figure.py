@@ -80,15 +80,9 @@ def number(value: float | None, digits: int = 4) -> str:
 def figure(traces: Sequence[Trace], title: str, subtitle: str = "", x: str = "", y: str = "", **layout: Any) -> Figure:
     """A figure; ``title`` and labels are already safe. ``layout`` adds to or replaces what all figures share."""
     lines = _wrapped(subtitle)
+    about = {"text": title, "subtitle": {"text": "<br>".join(lines)}}
     shared: dict[str, Any] = {
-        "title": {
-            "text": title,
-            "subtitle": {"text": "<br>".join(lines)},
-            "x": 0.01,
-            "xref": "container",
-            "yanchor": "top",
-            "y": 0.97,
-        },
+        "title": {**about, "x": 0.01, "xref": "container", "yanchor": "top", "y": 0.97},
         "margin": {"l": 64, "r": 20, "t": 58 + 17 * len(lines), "b": 52 if layout.get("showlegend") is False else 84},
         "hovermode": "closest",
         "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "xanchor": "left"},
@@ -97,7 +91,7 @@ def figure(traces: Sequence[Trace], title: str, subtitle: str = "", x: str = "",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": "system-ui, sans-serif", "color": "#5c5c57"},
     }
-    axes = {"xaxis": axis(x), "yaxis": axis(y)} if "xaxis" not in layout else {}
+    axes = {"xaxis": axis(x), "yaxis": axis(y)}
     made: Figure = plain({"data": list(traces), "layout": {**shared, **axes, **layout}})
     return made
 
@@ -146,14 +140,35 @@ def empty(title: str, why: str) -> Figure:
     return figure([], title, annotations=[note], xaxis=hidden, yaxis=hidden)
 
 
-def line(x: Iterable[Any], y: Iterable[Any], name: str, **more: Any) -> Trace:
-    """A line; ``name`` is already safe."""
-    return {"type": "scatter", "mode": "lines", "x": list(x), "y": list(y), "name": name, **more}
+def line(x: Iterable[Any], y: Iterable[Any], name: str, hover: str = "", **more: Any) -> Trace:
+    """A line; ``name`` and ``hover``, what stands beside the pointer, are already safe."""
+    return {"type": "scatter", "mode": "lines", "x": list(x), "y": list(y), "name": name, **_hover(hover), **more}
 
 
-def dots(x: Iterable[Any], y: Iterable[Any], name: str, **more: Any) -> Trace:
-    """Dots; ``name`` is already safe."""
-    return {"type": "scatter", "mode": "markers", "x": list(x), "y": list(y), "name": name, **more}
+def dots(x: Iterable[Any], y: Iterable[Any], name: str, hover: str = "", **more: Any) -> Trace:
+    """Dots, like :func:`line`."""
+    return line(x, y, name, hover, **{"mode": "markers", **more})
+
+
+def bars(x: Iterable[Any], y: Iterable[Any], name: str, colour: str, hover: str, **more: Any) -> Trace:
+    """Horizontal bars, like :func:`line`."""
+    made = {"x": list(x), "y": list(y), "name": name, **_hover(hover), **more}
+    return {"type": "bar", "orientation": "h", "marker": {"color": colour}, **made}
+
+
+def _hover(words: str) -> dict[str, str]:
+    return {"hovertemplate": f"{words}<extra></extra>"} if words else {}
+
+
+def spread(up: Any, down: Any, **more: Any) -> dict[str, Any]:
+    """Error bars of unequal sides."""
+    return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, **more}
+
+
+def upright(x: float, colour: str = QUIET, dash: str = "dot") -> dict[str, Any]:
+    """A vertical line from the bottom to the top, as a shape of the layout."""
+    style = {"width": 1, "dash": dash, "color": colour}
+    return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper", "layer": "below", "line": style}
 
 
 def ring(x: Iterable[Any], y: Iterable[Any], size: int, **more: Any) -> Trace:

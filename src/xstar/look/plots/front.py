@@ -40,14 +40,8 @@ def compute(source: Source, *, most: int = MOST_DOTS) -> Front:
     kept = thinned(len(complete), most, [place for place, each in enumerate(complete) if each.number in leading])
     some = [complete[place] for place in kept]
     values = np.array([list(trial.values.values()) for trial in some]).reshape(-1, len(history.goals))
-    return Front(
-        history.goals,
-        values,
-        np.array([trial.number in leading for trial in some], dtype=bool),
-        [trial.number for trial in some],
-        [short_config(trial.config) for trial in some],
-        len(complete),
-    )
+    ahead, numbers = np.array([trial.number in leading for trial in some], dtype=bool), [each.number for each in some]
+    return Front(history.goals, values, ahead, numbers, [short_config(each.config) for each in some], len(complete))
 
 
 def draw(data: Front) -> Figure:
@@ -93,19 +87,13 @@ def _coloured(data: Front, name: str, front: Any) -> dict[str, Any]:
 
 
 def _dots(data: Front, places: Any, name: str, marker: dict[str, Any]) -> dict[str, Any]:
-    words = [
-        "<br>".join(
-            [
-                *(f"{text(metric)} {value:.6g}" for metric, value in zip(data.goals.metrics, row, strict=True)),
-                text(data.configs[place], MOST_WORDS),
-            ]
-        )
-        for place, row in zip(places, data.values[places].tolist(), strict=True)
-    ]
-    hover = "trial %{customdata}<br>%{hovertext}<extra></extra>"
-    numbers = [data.numbers[place] for place in places]
+    words = []
+    for place, row in zip(places, data.values[places].tolist(), strict=True):
+        values = [f"{text(metric)} {value:.6g}" for metric, value in zip(data.goals.metrics, row, strict=True)]
+        words.append("<br>".join([*values, text(data.configs[place], MOST_WORDS)]))
     x, y = data.values[places, 0], data.values[places, 1]
-    return dots(x, y, name, marker=marker, customdata=numbers, hovertext=words, hovertemplate=hover)
+    numbers, hover = [data.numbers[place] for place in places], "trial %{customdata}<br>%{hovertext}"
+    return dots(x, y, name, hover, marker=marker, customdata=numbers, hovertext=words)
 
 
 def _limits(goals: Goals) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xstar.look.plots.figure import Figure, axis, figure, text
+from xstar.look.plots.figure import QUIET, Figure, Trace, axis, bars, figure, spread, text
 from xstar.look.plots.models import Learned
 from xstar.look.plots.source import Array, Source, joined
 
@@ -101,27 +101,11 @@ def draw(data: Importance) -> Figure:
     across = axis("share of the differences in value", tickformat=".0%", range=[0, 1])
     up = axis("", type="category")
     facts = joined(how, f"{data.trials:,} {data.which}")
-    return figure(
-        traces, title, facts, xaxis=across, yaxis=up, barmode="overlay", height=max(320, 130 + 34 * len(names))
-    )
+    height = max(320, 130 + 34 * len(names))
+    return figure(traces, title, facts, xaxis=across, yaxis=up, barmode="overlay", height=height)
 
 
-def _bars(names: list[str], values: Array, errors: Array, name: str, colour: str) -> dict[str, object]:
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "y": names,
-        "x": values[::-1],
-        "name": name,
-        "marker": {"color": colour},
-        # A share lies between 0 and 1, and so do the ends of its bar.
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": np.minimum(errors, np.maximum(1 - values, 0.0))[::-1],
-            "arrayminus": np.minimum(errors, values)[::-1],
-            "color": "#8a8a84",
-            "thickness": 1,
-        },
-        "hovertemplate": "%{y}: %{x:.1%}<extra></extra>",
-    }
+def _bars(names: list[str], values: Array, errors: Array, name: str, colour: str) -> Trace:
+    # A share lies between 0 and 1, and so do the ends of its bar.
+    up, down = np.minimum(errors, np.maximum(1 - values, 0.0))[::-1], np.minimum(errors, values)[::-1]
+    return bars(values[::-1], names, name, colour, "%{y}: %{x:.1%}", error_x=spread(up, down, color=QUIET, thickness=1))

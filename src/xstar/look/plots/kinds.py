@@ -23,28 +23,26 @@ from xstar.look.plots import (
     comparison,
     contour,
     curves,
-    distribution,
     failures,
     front,
     importance,
     networks,
     parallel,
-    rank,
     rungs,
     slices,
     theta,
     timeline,
-    volume,
 )
 from xstar.look.plots.figure import Figure, empty, text
-from xstar.look.plots.network_data import net_parameters
 from xstar.look.plots.output import to_plotly
 from xstar.look.plots.source import Source, dimensions
-from xstar.look.plots.theta import has_theta
 from xstar.models.linalg import single_threaded
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+
+
+Has = Callable[[History], bool]
 
 
 @dataclass(frozen=True)
@@ -56,17 +54,17 @@ class Kind:
     """What it shows, in a phrase."""
     compute: Callable[..., Any]
     draw: Callable[[Any], Figure]
-    has: Callable[[History], bool]
+    has: Has = lambda history: True
     """Whether a study has what it shows."""
     objectives: str = "one"
     """Of studies with how many objectives: ``one``, ``several`` or ``any``."""
 
     def suits(self, history: History) -> bool:
         """Whether there is, or will be, something to see of a study."""
-        return self.of(history) and self.has(history)
+        return self.fits(history) and self.has(history)
 
-    def of(self, history: History) -> bool:
-        """Whether it is a plot of so many objectives."""
+    def fits(self, history: History) -> bool:
+        """Whether it supports studies with so many objectives."""
         return self.objectives == "any" or (self.objectives == "several") is history.goals.several
 
     @property
@@ -79,10 +77,8 @@ class Kind:
         """The plot of a study."""
         unknown = sorted(set(options) - set(self.options))
         if unknown:
-            known = ", ".join(self.options) or "none"
-            raise InvalidArgument(
-                unknown[0], f"is no option of the plot {self.name!r}; it has: {known}", options[unknown[0]]
-            )
+            rule = f"is no option of the plot {self.name!r}; it has: {', '.join(self.options) or 'none'}"
+            raise InvalidArgument(unknown[0], rule, options[unknown[0]])
         try:
             return self.draw(self.data(source, **options))
         except NoValue as error:
@@ -91,16 +87,14 @@ class Kind:
     def data(self, source: Source, **options: Any) -> Any:
         """The figure data, of a study with as many objectives as are shown; ``NoValue`` says why there are none."""
         history = source.history
-        if self.of(history):
-            return self.compute(source, **options)
-        others = ", ".join(each.name for each in KINDS.values() if each.suits(history))
-        remedy = f"of this study there are: {others}"
+        if self.fits(history):
+            with single_threaded():
+                return self.compute(source, **options)
+        remedy = f"of this study there are: {', '.join(each.name for each in KINDS.values() if each.suits(history))}"
         if history.goals.several:
             found = f"{len(history.goals)} objectives: {', '.join(history.goals.metrics)}"
             raise SeveralObjectives("kind", f"{self.name!r} is a plot of one objective", found, remedy)
-        raise InvalidArgument(
-            "kind", "must be a plot of one objective: others need several objectives", self.name, remedy
-        )
+        raise InvalidArgument("kind", "must be a plot of one objective: it needs several objectives", self.name, remedy)
 
     def read(self, words: Mapping[str, str]) -> dict[str, Any]:
         """Options that were given as words."""
@@ -122,7 +116,7 @@ class Kind:
 
 def has_networks(history: History) -> bool:
     """Whether a parameter of the study holds architectures."""
-    return bool(net_parameters(history))
+    return bool(networks.net_parameters(history))
 
 
 def has_pairs(history: History) -> bool:
@@ -135,43 +129,32 @@ def has_epochs(history: History) -> bool:
     return history.created.scheduler.get("max_budget", 0) not in (None, 1)
 
 
-def _kind(
-    name: str,
-    about: str,
-    module: ModuleType,
-    has: Callable[[History], bool] = lambda history: True,
-    objectives: str = "one",
-) -> tuple[str, Kind]:
-    return name, Kind(name, about, single_threaded()(module.compute), module.draw, has, objectives)
+def has_rungs(history: History) -> bool:
+    """Whether trials are compared at more than one budget."""
+    return len(history.levels) > 1
 
 
-KINDS: dict[str, Kind] = dict(
-    (
-        _kind("front", "the best trade-offs of several objectives", front, objectives="several"),
-        _kind("hypervolume", "how much the front covers, over trials, time or budget", volume, objectives="several"),
-        _kind("history", "the best so far over trials, time or budget", best),
-        _kind("curves", "learning curves by outcome, with rungs", curves, has_epochs),
-        _kind(
-            "rungs",
-            "how many trials reached each rung, and what became of them",
-            rungs,
-            lambda h: len(h.levels) > 1,
-            "any",
-        ),
-        _kind("importance", "how much each parameter mattered, with its error", importance),
-        _kind("slice", "values along each parameter", slices),
-        _kind("rank", "pairs of parameters, each trial coloured by its rank", rank, has_pairs),
-        _kind("contour", "a Gaussian process over two parameters: mean and uncertainty", contour, has_pairs),
-        _kind("parallel", "configurations as lines across their parameters", parallel, has_pairs, objectives="any"),
-        _kind("timeline", "what the workers did: busy, idle, lost, by rung", timeline, objectives="any"),
-        _kind("calibration", "predicted against observed values", calibration),
-        _kind("distribution", "how many trials are at least how good", distribution),
-        _kind("failures", "where trials failed, and why", failures, objectives="any"),
-        _kind("networks", "a map of architectures by OTMANN", networks, has_networks),
-        _kind("theta", "the distribution of PBIL over time, and how decided it is", theta, has_theta, "any"),
-        _kind("comparison", "studies side by side, with confidence bands", comparison, lambda h: False),
-    )
+def _kind(name: str, about: str, module: ModuleType, has: Has = lambda history: True, objectives: str = "one") -> Kind:
+    return Kind(name, about, module.compute, module.draw, has, objectives)
+
+
+_OWN = (
+    _kind("front", "the best trade-offs of several objectives", front, objectives="several"),
+    _kind("history", "the best so far, or the hypervolume, over trials, time or budget", best, objectives="any"),
+    _kind("curves", "learning curves by outcome, with rungs", curves, has_epochs),
+    _kind("rungs", "how many trials reached each rung, and what became of them", rungs, has_rungs, "any"),
+    _kind("importance", "how much each parameter mattered, with its error", importance),
+    _kind("slice", "values along each parameter", slices),
+    _kind("contour", "a Gaussian process over two parameters: mean and uncertainty", contour, has_pairs),
+    _kind("parallel", "configurations as lines across their parameters", parallel, has_pairs, "any"),
+    _kind("timeline", "what the workers did: busy, idle, lost, by rung", timeline, objectives="any"),
+    _kind("calibration", "predicted against observed values", calibration),
+    _kind("failures", "where trials failed, and why", failures, objectives="any"),
+    _kind("networks", "a map of architectures by OTMANN", networks, has_networks),
+    _kind("theta", "the distribution of PBIL over time, and how decided it is", theta, theta.has_theta, "any"),
+    _kind("comparison", "studies side by side, with confidence bands", comparison, lambda h: False),
 )
+KINDS: dict[str, Kind] = {each.name: each for each in _OWN}
 """In the order in which a page shows those that suit a study; a comparison has a page of its own."""
 
 

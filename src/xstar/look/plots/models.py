@@ -72,7 +72,7 @@ class Learned:
         found = comparable(history)
         # A cube has no columns for what a narrower space has left out.
         kept = [place for place in _spread(found.losses) if found.trials[place].inside]
-        trials, which, loss = [found.trials[place] for place in kept], found.which, found.losses[kept]
+        trials, loss = [found.trials[place] for place in kept], found.losses[kept]
         cube = cube_of(history.space)
         names = [name for name in cube.encoder.domains if is_of_networks(history.space[name])]
         catalogues = tuple(Catalogue(history.space[name]) for name in names)
@@ -81,7 +81,7 @@ class Learned:
         centre = float((loss / unit).mean()) * unit if len(loss) else 0.0
         scale = float((loss / unit).std()) * unit if len(loss) else 1.0
         about = scale or 1.0, history.goals.only.sign, history.seed, history.seen
-        return cls(cube, catalogues, trials, which, found.level, X, loss, centre, *about)
+        return cls(cube, catalogues, trials, found.which, found.level, X, loss, centre, *about)
 
     @property
     def enough(self) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from xstar.journal import History
 from xstar.journal.trial import State
-from xstar.look.plots.figure import Figure, Trace, axis, dots, empty, figure, line, number, text
+from xstar.look.plots.figure import Figure, Trace, axis, dots, empty, figure, line, number, text, upright
 from xstar.look.plots.source import Array, Dimension, Drawn, Source, dimensions, joined, shown_of, thinned
 
 MOST_LINES = 600
@@ -50,17 +50,10 @@ def compute(source: Source, *, most: int = MOST_LINES) -> Parallel:
         return _several(history, most)
     drawn, axes = Drawn.of(history, most, BEST_LINES), dimensions(history)[:MOST_AXES]
     columns = [each.share(each.places(drawn.trials)) for each in axes]
-    return Parallel(
-        history.created.metric,
-        axes,
-        len(history.space.parameters) - len(axes),
-        np.column_stack(columns) if columns and drawn.trials else np.empty((len(drawn.trials), len(axes))),
-        drawn.values(history),
-        drawn.losses,
-        [trial.number for trial in drawn.trials],
-        drawn.total,
-        drawn.which,
-    )
+    places = np.column_stack(columns) if columns and drawn.trials else np.empty((len(drawn.trials), len(axes)))
+    numbers, left_out = [trial.number for trial in drawn.trials], len(history.space.parameters) - len(axes)
+    about = drawn.values(history), drawn.losses, numbers, drawn.total, drawn.which
+    return Parallel(history.created.metric, axes, left_out, places, *about)
 
 
 def _several(history: History, most: int) -> Parallel:
@@ -79,18 +72,10 @@ def _several(history: History, most: int) -> Parallel:
     ]
     columns = [each.share(each.places(some)) for each in axes]
     columns += [each.share(column) for each, column in zip(ends, values.T, strict=True)]
-    return Parallel(
-        history.created.metric,
-        [*axes, *ends],
-        len(history.space.parameters) - len(axes),
-        np.column_stack(columns),
-        ranks[kept],
-        ranks[kept],
-        [trial.number for trial in some],
-        len(complete),
-        "complete trials",
-        {trial.number for trial in history.front},
-    )
+    numbers, left_out = [trial.number for trial in some], len(history.space.parameters) - len(axes)
+    about = numbers, len(complete), "complete trials", {trial.number for trial in history.front}
+    places = np.column_stack(columns)
+    return Parallel(history.created.metric, [*axes, *ends], left_out, places, ranks[kept], ranks[kept], *about)
 
 
 def draw(data: Parallel) -> Figure:
@@ -101,19 +86,17 @@ def draw(data: Parallel) -> Figure:
     traces = _lines(data)
     if data.leading is None:
         traces.append(_scale(data))
-    shapes, notes = _axes(data)
     left = f"{data.left_out} parameters without an axis" if data.left_out else ""
-    facts = joined(
-        data.which, shown_of(len(data.values), data.trials), left, "below an axis: not active" if _gaps(data) else ""
-    )
+    gaps = "below an axis: not active" if np.isnan(data.places).any() else ""
+    facts = joined(data.which, shown_of(len(data.values), data.trials), left, gaps)
     ticks = axis("", tickvals=list(range(len(data.axes))), ticktext=[text(each.name, 18) for each in data.axes])
     across = {**ticks, "showgrid": False, "showline": False, "range": [-0.3, len(data.axes) - 0.5]}
     up = {"visible": False, "range": [OFF - 0.06, 1.08]}
+    shapes = [{**upright(place, dash="solid"), "yref": "y"} for place in range(len(data.axes))]
+    beside = {"showarrow": False, "xanchor": "left", "xshift": 4, "font": {"size": 11}}
+    marks = [(place, at, words) for place, each in enumerate(data.axes) for at, words in _ticks(each)]
+    notes = [{**beside, "x": place, "y": at, "text": words} for place, at, words in marks]
     return figure(traces, title, facts, xaxis=across, yaxis=up, shapes=shapes, annotations=notes)
-
-
-def _gaps(data: Parallel) -> bool:
-    return bool(np.isnan(data.places).any())
 
 
 def _lines(data: Parallel) -> list[Trace]:
@@ -139,18 +122,9 @@ def _lines(data: Parallel) -> list[Trace]:
         name = number(low) if low == high else f"{number(low)} to {number(high)}"
         if data.leading is not None:
             name, share = ("dominated", "in the front")[place], 1.0 - place
-        traces.append(
-            line(
-                x,
-                y,
-                name,
-                showlegend=data.leading is not None,
-                line={"color": colour_of(share), "width": 2 if place == len(groups) - 1 else 1},
-                opacity=0.85 if place == len(groups) - 1 else 0.4,
-                customdata=whose,
-                hovertemplate="trial %{customdata}<extra></extra>",
-            )
-        )
+        last, legend = place == len(groups) - 1, data.leading is not None
+        style = {"line": {"color": colour_of(share), "width": 2 if last else 1}, "opacity": 0.85 if last else 0.4}
+        traces.append(line(x, y, name, "trial %{customdata}", showlegend=legend, customdata=whose, **style))
     return traces
 
 
@@ -175,35 +149,11 @@ def colour_of(share: float) -> str:
     return "#" + "".join(f"{part:02x}" for part in mixed)
 
 
-def _axes(data: Parallel) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
-    shapes: list[dict[str, object]] = []
-    notes: list[dict[str, object]] = []
-    for place, each in enumerate(data.axes):
-        shapes.append(
-            {"type": "line", "x0": place, "x1": place, "y0": 0, "y1": 1, "line": {"width": 1, "color": "#8a8a84"}}
-        )
-        for at, words in _ticks(each):
-            notes.append(
-                {
-                    "x": place,
-                    "y": at,
-                    "text": words,
-                    "showarrow": False,
-                    "xanchor": "left",
-                    "xshift": 4,
-                    "font": {"size": 11},
-                }
-            )
-    return shapes, notes
-
-
 def _ticks(each: Dimension) -> list[tuple[float, str]]:
     if each.options is not None:
         last = max(1, len(each.options) - 1)
         step = -(-len(each.options) // 8)
-        return [
-            (place / last if len(each.options) > 1 else 0.5, text(each.options[place], 14))
-            for place in range(0, len(each.options), step)
-        ]
+        at = [(place / last if len(each.options) > 1 else 0.5, place) for place in range(0, len(each.options), step)]
+        return [(share, text(each.options[place], 14)) for share, place in at]
     middle = math.sqrt(each.low * each.high) if each.log else (each.low + each.high) / 2
     return [(0.0, number(each.low, 3)), (0.5, number(middle, 3)), (1.0, number(each.high, 3))]

@@ -6,10 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 from xstar.journal.trial import State
-from xstar.look.plots.figure import STATE_COLOURS, Figure, axis, empty, figure
+from xstar.look.plots.figure import STATE_COLOURS, Figure, axis, bars, empty, figure
 from xstar.look.plots.source import Source, joined
 
-OUTCOMES = ("went on", "paused", "ended there", "failed after it", "running")
 COLOURS = {
     "went on": "#117a54",
     "paused": STATE_COLOURS[State.PAUSED],
@@ -34,7 +33,7 @@ def compute(source: Source) -> Funnel:
     """How far the trials got."""
     history = source.history
     levels = history.levels or _reached(source)
-    counts: dict[str, Counter[int]] = {name: Counter() for name in OUTCOMES}
+    counts: dict[str, Counter[int]] = {name: Counter() for name in COLOURS}
     brackets = set()
     for trial in history.trials:
         if trial.bracket >= 0:
@@ -42,18 +41,15 @@ def compute(source: Source) -> Funnel:
         for level in levels:
             if trial.budget < level:
                 break
-            if trial.budget > level:
-                counts["went on"][level] += 1
-            elif trial.state in (State.FAILED, State.INFEASIBLE):
-                counts["failed after it"][level] += 1
-            elif trial.state is State.PAUSED:
-                counts["paused"][level] += 1
-            elif trial.state.over:
-                counts["ended there"][level] += 1
-            else:
-                counts["running"][level] += 1
+            counts["went on" if trial.budget > level else _outcome(trial.state)][level] += 1
     outcomes = {name: [found[level] for level in levels] for name, found in counts.items()}
     return Funnel(tuple(levels), outcomes, len(history.trials), len(brackets))
+
+
+def _outcome(state: State) -> str:
+    if state in (State.FAILED, State.INFEASIBLE):
+        return "failed after it"
+    return "paused" if state is State.PAUSED else "ended there" if state.over else "running"
 
 
 def _reached(source: Source) -> tuple[int, ...]:
@@ -69,17 +65,9 @@ def draw(data: Funnel) -> Figure:
         return empty(title, "no trial has reached a rung yet")
     names = [f"epoch {rung}" for rung in data.rungs]
     traces = [
-        {
-            "type": "bar",
-            "orientation": "h",
-            "y": names,
-            "x": data.outcomes[name],
-            "name": name,
-            "marker": {"color": COLOURS[name]},
-            "hovertemplate": f"%{{x}} {name} at %{{y}}<extra></extra>",
-        }
-        for name in OUTCOMES
-        if any(data.outcomes[name])
+        bars(counts, names, name, COLOURS[name], f"%{{x}} {name} at %{{y}}")
+        for name, counts in data.outcomes.items()
+        if any(counts)
     ]
     first = sum(counts[0] for counts in data.outcomes.values())
     last = sum(counts[-1] for counts in data.outcomes.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -20,16 +20,14 @@ MOST_DOTS = 1500
 
 
 @dataclass(frozen=True, eq=False)
-class Scatter:
-    """Comparable trials as dots in panels of parameters (abstract)."""
+class Slices:
+    """Comparable trials along each parameter."""
 
     metric: str
     shown: list[Dimension]
     places: dict[str, Array]
     """By parameter: the positions of the trials on it; NaN where it is not active."""
-    losses: Array
     values: Array
-    """Losses in the user's own direction."""
     numbers: list[int]
     trials: int
     parameters: int
@@ -37,48 +35,28 @@ class Scatter:
     best: int | None
     columns: int
 
-    @classmethod
-    def of(cls, source: Source, parameters: Sequence[str] | None, default: int, columns: int, most: int) -> Self:
-        """With the parameters asked for, or the first ones that have an axis, in so many columns of panels."""
-        check_columns(columns)
-        history = source.history
-        known = {each.name: each for each in dimensions(history)}
-        shown = []
-        for name in list(known)[:default] if parameters is None else parameters:
-            if name not in known:
-                rule = f"must be among those with an axis ({', '.join(known) or 'none'})"
-                raise InvalidArgument("parameters", rule, name)
-            shown.append(known[name])
-        drawn, best = Drawn.of(history, most), history.best
-        return cls(
-            history.created.metric,
-            shown,
-            {each.name: each.places(drawn.trials) for each in shown},
-            drawn.losses,
-            drawn.values(history),
-            [trial.number for trial in drawn.trials],
-            drawn.total,
-            len(known),
-            drawn.which,
-            None if best is None else best.number,
-            columns,
-        )
-
-
-class Slices(Scatter):
-    """Trials along each parameter."""
-
 
 def compute(
-    source: Source,
-    *,
-    parameters: Sequence[str] | str | None = None,
-    columns: int = COLUMNS,
-    most: int = MOST_DOTS,
+    source: Source, *, parameters: Sequence[str] | str | None = None, columns: int = COLUMNS, most: int = MOST_DOTS
 ) -> Slices:
     """Comparable trials along some parameters (default: the first twelve that have an axis), in so many columns."""
+    check_columns(columns)
+    history = source.history
+    known = {each.name: each for each in dimensions(history)}
     asked = [parameters] if isinstance(parameters, str) else parameters
-    return Slices.of(source, asked, MOST_PANELS, columns, most)
+    shown = [axis_of(known, "parameters", name) for name in (list(known)[:MOST_PANELS] if asked is None else asked)]
+    drawn, best = Drawn.of(history, most), history.best
+    places = {each.name: each.places(drawn.trials) for each in shown}
+    numbers = [trial.number for trial in drawn.trials]
+    about = drawn.total, len(known), drawn.which, None if best is None else best.number, columns
+    return Slices(history.created.metric, shown, places, drawn.values(history), numbers, *about)
+
+
+def axis_of(known: dict[str, Dimension], argument: str, name: str) -> Dimension:
+    """The axis of a parameter that a user names."""
+    if name not in known:
+        raise InvalidArgument(argument, f"must be among those with an axis ({', '.join(known) or 'none'})", name)
+    return known[name]
 
 
 def check_columns(columns: int) -> None:
@@ -100,51 +78,24 @@ def draw(data: Slices) -> Figure:
     for place, (each, (wide, high)) in enumerate(zip(data.shown, grid(len(data.shown), columns), strict=True)):
         traces += _dots(data, data.places[each.name], place)
         layout[numbered("xaxis", place)] = across(each, domain=wide, anchor=numbered("y", place))
-        show = place % columns == 0
-        layout[numbered("yaxis", place)] = axis(
-            metric if show else "",
-            domain=high,
-            anchor=numbered("x", place),
-            matches="y" if place else None,
-            showticklabels=show,
-        )
-    facts = joined(
-        data.which,
-        shown_of(len(data.values), data.trials),
-        shown_of(len(data.shown), data.parameters, "parameters"),
-        "colours from early to late",
-    )
+        named, shared = place % columns == 0, "y" if place else None
+        up = axis(metric if named else "", domain=high, anchor=numbered("x", place), matches=shared)
+        layout[numbered("yaxis", place)] = {**up, "showticklabels": named}
+    left_out = shown_of(len(data.shown), data.parameters, "parameters")
+    facts = joined(data.which, shown_of(len(data.values), data.trials), left_out, "colours from early to late")
     return figure(traces, title, facts, showlegend=False, height=120 + 250 * rows, **layout)
 
 
 def _dots(data: Slices, places: Array, panel: int) -> list[Trace]:
-    active = np.flatnonzero(np.isfinite(places))
+    active, numbers = np.flatnonzero(np.isfinite(places)), np.array(data.numbers, dtype=int)
     on = {"xaxis": numbered("x", panel), "yaxis": numbered("y", panel)}
-    numbers = np.array(data.numbers, dtype=int)
-    marker = {
-        "size": 5,
-        "opacity": 0.75,
-        "color": numbers[active],
-        "colorscale": [[0, "#a9c7e6"], [1, "#1f2f86"]],
-        "cmin": 0,
-        "cmax": int(numbers.max()) if len(numbers) else 1,
-    }
-    hover = "trial %{customdata}: %{y:.6g} at %{x}<extra></extra>"
-    traces = [
-        dots(
-            places[active],
-            data.values[active],
-            "trials",
-            marker=marker,
-            customdata=numbers[active],
-            hovertemplate=hover,
-            **on,
-        )
-    ]
-    if data.best in data.numbers and np.isfinite(places[data.numbers.index(data.best)]):
-        at = data.numbers.index(data.best)
-        traces.append(ring([places[at]], [data.values[at]], 11, **on))
-    return traces
+    colours = {"color": numbers[active], "colorscale": [[0, "#a9c7e6"], [1, "#1f2f86"]]}
+    marker = {"size": 5, "opacity": 0.75, **colours, "cmin": 0, "cmax": int(numbers.max(initial=1))}
+    hover = "trial %{customdata}: %{y:.6g} at %{x}"
+    x, y = places[active], data.values[active]
+    traces = [dots(x, y, "trials", hover, marker=marker, customdata=numbers[active], **on)]
+    best = [at for at in active if data.numbers[at] == data.best]
+    return [*traces, ring(places[best], data.values[best], 11, **on)] if best else traces
 
 
 def across(each: Dimension, **more: Any) -> dict[str, Any]:

@@ -61,11 +61,8 @@ def joined(*parts: str) -> str:
 def valued(history: History, *states: State) -> list[Trial]:
     """The trials with a finite value, in the given states (default: all that count)."""
     counted = states or (State.COMPLETE, State.STOPPED, State.PAUSED, State.RUNNING, State.WAITING)
-    return [
-        trial
-        for trial in history.trials
-        if trial.loss is not None and trial.state in counted and math.isfinite(trial.loss)
-    ]
+    some = (trial for trial in history.trials if trial.state in counted and trial.loss is not None)
+    return [trial for trial in some if math.isfinite(trial.loss or 0.0)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,8 +18,8 @@ from xstar.core.words import seconds
 from xstar.journal import Event, events as ev
 from xstar.journal.trial import Verdict
 from xstar.look.plots.best import UNITS
-from xstar.look.plots.figure import QUIET, Figure, axis, empty, figure, text
-from xstar.look.plots.source import Source, joined, shown_of
+from xstar.look.plots.figure import Figure, axis, bars, empty, figure, text, upright
+from xstar.look.plots.source import Source, joined
 
 MOST_RUNS = 1500
 """Runs in one picture, the last ones: a browser draws so many bars in a tenth of a second."""
@@ -134,56 +134,34 @@ def draw(data: Timeline) -> Figure:
     groups: dict[tuple[int, str], tuple[str, str, list[Run]]] = {}
     for run in data.runs:
         if run.ending in ENDS:
-            key, name, colour = (1000, run.ending), run.ending, ENDS[run.ending]
+            place, name, colour = len(budgets), run.ending, ENDS[run.ending]
         elif run.budget is None or len(budgets) < 2:
-            key, name, colour = (0, "busy"), "busy", SHADES[1]
+            place, name, colour = 0, "busy", SHADES[1]
         else:
             place = budgets.index(run.budget)
-            key, name, colour = (place, ""), f"to epoch {run.budget}", SHADES[place % len(SHADES)]
-        groups.setdefault(key, (name, colour, []))[2].append(run)
+            name, colour = f"to epoch {run.budget}", SHADES[place % len(SHADES)]
+        groups.setdefault((place, name), (name, colour, []))[2].append(run)
     cuts = spells(data)
     drawn = data.until - data.begun - sum(gap for _, gap in cuts)
     _, scale, unit = next(each for each in UNITS if drawn >= each[0])
+    hover = f"trial %{{customdata[0]}}, run %{{customdata[1]}}%{{customdata[3]}}: %{{customdata[2]}}, %{{x:.3g}} {unit}"
     traces = []
     for name, colour, runs in (groups[key] for key in sorted(groups)):
-        traces.append(
-            {
-                "type": "bar",
-                "orientation": "h",
-                "base": [(_moved(run.start, cuts) - data.begun) / scale for run in runs],
-                "x": [(_moved(run.end, cuts) - _moved(run.start, cuts)) / scale for run in runs],
-                "y": [run.line + 1 for run in runs],
-                "width": 0.8,
-                "name": name,
-                "marker": {"color": colour, "line": {"width": 0}},
-                "customdata": [
-                    [run.trial, run.attempt + 1, run.ending, run.host and f" on {text(run.host)}"] for run in runs
-                ],
-                "hovertemplate": "trial %{customdata[0]}, run %{customdata[1]}%{customdata[3]}: %{customdata[2]}, %{x:.3g} "
-                + unit
-                + "<extra></extra>",
-            }
-        )
-    idle = max(0.0, 1 - data.busy)
-    facts = joined(
-        f"{data.lines} at once; busy {data.busy:.0%}, idle {idle:.0%}"
-        + (f", lost {data.lost:.0%}" if data.lost else ""),
-        shown_of(len(data.runs), data.total, "runs") and f"the last {len(data.runs):,} of {data.total:,} runs",
-    )
+        about = [[run.trial, run.attempt + 1, run.ending, run.host and f" on {text(run.host)}"] for run in runs]
+        starts = [(_moved(run.start, cuts) - data.begun) / scale for run in runs]
+        long = [(_moved(run.end, cuts) - _moved(run.start, cuts)) / scale for run in runs]
+        where = {"base": starts, "width": 0.8, "customdata": about}
+        traces.append(bars(long, [run.line + 1 for run in runs], name, colour, hover, **where))
+    idle, lost = max(0.0, 1 - data.busy), f", lost {data.lost:.0%}" if data.lost else ""
+    busy = f"{data.lines} at once; busy {data.busy:.0%}, idle {idle:.0%}{lost}"
+    left_out = f"the last {len(data.runs):,} of {data.total:,} runs" if len(data.runs) < data.total else ""
     up = axis("at once", autorange="reversed", dtick=max(1, data.lines // 8))
-    label = f"{unit}, but for long spells of nothing (dotted)" if cuts else unit
-    lines, notes = _marks(data, cuts, scale)
-    return figure(
-        traces,
-        title,
-        facts,
-        xaxis=axis(label),
-        yaxis=up,
-        barmode="overlay",
-        bargap=0.1,
-        shapes=lines,
-        annotations=notes,
-    )
+    across = axis(f"{unit}, but for long spells of nothing (dotted)" if cuts else unit)
+    marks = [((_moved(until, cuts) - data.begun) / scale, seconds(gap)) for until, gap in cuts]
+    above = {"y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False}
+    notes = {"annotations": [{**above, "x": x, "text": gap} for x, gap in marks]}
+    layout: dict[str, Any] = {"barmode": "overlay", "bargap": 0.1, "shapes": [upright(x) for x, _ in marks], **notes}
+    return figure(traces, title, joined(busy, left_out), xaxis=across, yaxis=up, **layout)
 
 
 def spells(data: Timeline) -> list[tuple[float, float]]:
@@ -200,16 +178,3 @@ def spells(data: Timeline) -> list[tuple[float, float]]:
 
 def _moved(at: float, cuts: list[tuple[float, float]]) -> float:
     return at - sum(gap for until, gap in cuts if until <= at)
-
-
-def _marks(
-    data: Timeline, cuts: list[tuple[float, float]], scale: float
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    lines: list[dict[str, Any]] = []
-    notes: list[dict[str, Any]] = []
-    for until, gap in cuts:
-        x = (_moved(until, cuts) - data.begun) / scale
-        style = {"width": 1, "dash": "dot", "color": QUIET}
-        lines.append({"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper", "line": style})
-        notes.append({"x": x, "y": 1, "yref": "paper", "yanchor": "bottom", "text": seconds(gap), "showarrow": False})
-    return lines, notes

@@ -6,7 +6,7 @@ import { Trials } from "/static/trials.js";
 // Milliseconds between two drawings while the study runs; ten times as long as the slowest took, where that is more, so that
 // looking at a large study costs it no more than a tenth of a core.
 const REDRAW = 3000;
-const WITH_TRIALS = ["front", "hypervolume", "history", "curves", "slice", "rank", "contour", "parallel", "timeline", "calibration", "distribution", "networks"]; // whose points are trials
+const WITH_TRIALS = ["front", "history", "curves", "slice", "contour", "parallel", "timeline", "calibration", "networks"]; // whose points are trials
 
 export async function showStudy(main, name) {
   crumbs(["Studies", "/"], [name]);
@@ -190,8 +190,8 @@ class StudyPage {
       });
       controls.push(select);
     };
-    if (["slice", "rank", "contour"].includes(name) && innerWidth < 700) options.columns = 1;
-    if (name === "history" || name === "hypervolume") choice("over", ["trials", "time", "budget"], "Over");
+    if (["slice", "contour"].includes(name) && innerWidth < 700) options.columns = 1;
+    if (name === "history") choice("over", ["trials", "time", "budget"], "Over");
     if (name === "contour") ["x", "y"].forEach((key) => choice(key, ["", ...Object.keys(this.summary.parameters)], `Parameter ${key}`));
     const drawing = h("img", { alt: "", class: "pointed", hidden: true });
     const chosen = (trial) => import("/static/app.js").then((app) => app.go(page(this.name, trial)));
