@@ -47,7 +47,10 @@ def unreadable(storage: Path, name: str = "s") -> None:
             study.tell(trial, {"loss": trial["x"], "HALF size": 1.0})
         study.annotate(trial, {"HALF name": "HALF", "deep": "DEEP", "dict": {"HALF": "DEEP"}})
     deep = "[" * 400 + "1" + "]" * 400
-    lines = (line.replace("HALF", "\\udcff").replace('"DEEP"', deep).replace('"NESTED"', deep[360:-360]) for line in export_events(study))
+    words = {"HALF": "\\udcff", '"DEEP"': deep, '"NESTED"': deep[360:-360]}
+    lines = list(export_events(study))
+    for word, put in words.items():
+        lines = [line.replace(word, put) for line in lines]
     import_events(lines, name, storage)
 
 
