@@ -26,7 +26,7 @@ def test_export_and_import(cli: Cli, stored: Path, tmp_path: Path) -> None:
     assert cli("import", "-", "--study", "piped", input=printed).output == "imported study 'piped': 4 trials\n"
     for name in ("copy", "piped"):
         assert cli("export", name).stdout.splitlines()[1:-1] == printed.splitlines()[1:]
-    assert not list(tmp_path.glob("*.part"))
+    assert not list(tmp_path.glob(".*.part"))
 
 
 def test_export_csv(cli: Cli, stored: Path, tmp_path: Path) -> None:
@@ -44,7 +44,19 @@ def test_an_export_that_fails_leaves_what_was_there(cli: Cli, stored: Path, tmp_
         connection.commit()
     assert "is not JSON" in cli("export", "demo", "--output", "demo.jsonl", code=2).stderr
     assert (tmp_path / "demo.jsonl").read_text() == "yesterday's"
-    assert not list(tmp_path.glob("*.part"))
+    assert not list(tmp_path.glob(".*.part"))
+
+
+def test_an_export_and_a_report_follow_no_link(cli: Cli, stored: Path, tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    for name in ("e.jsonl", "r.html"):
+        (tmp_path / f"{name}.part").symlink_to(victim)
+    cli("export", "demo", "--output", "e.jsonl")
+    cli("report", "demo", "--output", "r.html")
+    assert victim.read_text() == "mine"
+    assert (tmp_path / "e.jsonl").is_file()
+    assert (tmp_path / "r.html").is_file()
 
 
 def test_files_that_cannot_be_used(cli: Cli, stored: Path, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
@@ -19,6 +18,7 @@ from xstar.cli.load import DEFAULT_SPACE, load
 from xstar.cli.options import STORAGE, AsJson, Directory, File, Storage, StudyName
 from xstar.cli.text import console, json_text, pairs
 from xstar.cli.work import known_of
+from xstar.core.whole_file import whole_file
 from xstar.core.words import plural, seconds
 from xstar.errors import CorruptJournal, InvalidArgument
 from xstar.look.exchange import export_csv, export_events, import_events
@@ -75,15 +75,11 @@ def _writing(path: Path | None) -> Iterator[TextIO]:
     if path is None:
         yield sys.stdout
         return
-    part = path.with_name(path.name + ".part")
     try:
-        with part.open("w", encoding="utf-8", newline="") as file:
+        with whole_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
             yield file
-        os.replace(part, path)
     except OSError as error:
         raise InvalidArgument("--output", f"must be a file that can be written ({error.strerror})", str(path)) from None
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def import_(
