@@ -38,6 +38,9 @@
 
 from __future__ import annotations
 
+RESTORE = "`xstar restore FILE --storage …`"
+"""How a backup is put in the place of what is lost, for messages."""
+
 
 class XstarError(Exception):
     """The root: ``except xs.XstarError`` catches all of xstar's own errors and nothing else."""

@@ -79,8 +79,8 @@ def test_other_files_are_left_alone(cli: Cli, tmp_path: Path) -> None:
     folder.mkdir()
     before = other.read_bytes()
     assert "holds no studies" in cli("studies", "--storage", str(other), code=2).stderr
-    assert "cannot be read" in cli("studies", "--storage", str(text), code=2).stderr
-    assert "cannot be read" in cli("studies", "--storage", str(folder), code=2).stderr
+    assert "not a sound SQLite database" in cli("studies", "--storage", str(text), code=2).stderr
+    assert "must be a file" in cli("studies", "--storage", str(folder), code=2).stderr
     assert other.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "other.db", "text.db"]
 

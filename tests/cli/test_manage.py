@@ -89,6 +89,19 @@ def test_backup(cli: Cli, stored: Path) -> None:
     assert "not there yet" in cli("backup", "copy.db", code=2).stderr
 
 
+def test_restore(cli: Cli, stored: Path, tmp_path: Path) -> None:
+    assert "1 study with 12 events" in cli("backup", "copy.db").output
+    cli("delete", "demo", "--yes", "--keep-files")
+    said = cli("restore", "copy.db").output
+    assert "copy.db is restored as xstar.db: 1 study with 12 events" in said
+    assert "demo" in cli("studies").output
+    kept = min((path.name for path in tmp_path.glob("xstar.db.before-*")), key=len)
+    assert f"kept as {kept}\n" in said
+    assert "no studies yet" in cli("studies", "--storage", kept).output
+    assert "that is there" in cli("restore", "nowhere.db", code=2).stderr
+    assert "must be a SQLite file" in cli("restore", "copy.db", "--storage", "postgresql://host/db", code=2).stderr
+
+
 def test_delete_asks_first(cli: Cli, stored: Path, tmp_path: Path) -> None:
     refused = cli("delete", "demo", input="n\n", code=1)
     assert "Delete study 'demo' with 4 trials, 1 of them running and its files in" in refused.output

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
@@ -14,6 +18,8 @@ import xstar as xs
 from tests.trials import ask
 from xstar.errors import InvalidArgument, StorageBusy, StorageError, StorageFull, StorageReadOnly
 from xstar.look.audit import audit
+from xstar.look.exchange import export_events
+from xstar.look.look import look
 from xstar.storage import SqlJournal, connections, database
 
 SPACE = xs.Space(x=xs.Float(0, 1), note=xs.Choice(["a" * 500, "b" * 500]))
@@ -133,17 +139,74 @@ def test_a_patience_that_is_none_is_refused(tmp_path: Path, monkeypatch: pytest.
         a_study(tmp_path / "s.db")
 
 
-def test_a_read_only_database_can_be_looked_at_but_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@contextmanager
+def no_writes() -> Iterator[None]:
+    """No file can become longer, as on a full or read-only file system. (Permissions keep root from nothing.)"""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_file_system_that_takes_no_writes_can_be_read(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     with a_study(path) as study:
-        study.tell(study.ask(), 1.0)  # type: ignore[arg-type]
-    connect: Any = sqlite3.connect  # root may write to any file, so that permissions prove nothing
-    monkeypatch.setattr(sqlite3, "connect", lambda file, **others: connect(f"file:{file}?mode=ro", uri=True, **others))
-    look = xs.Study.open("s", storage=path)
-    assert look.best.value == 1.0
-    with pytest.raises(StorageReadOnly, match="may not be written"):
-        look.ask()
-    assert len(look.history.trials) == 1
+        study.tell(ask(study), 1.0)
+    with no_writes(), look("s", path) as view:
+        assert [trial.value for trial in view.history.trials] == [1.0]
+        assert len(list(export_events(view))) == 3
+        assert view.audit().findings == []
+    with no_writes():
+        study = xs.Study.open("s", storage=path)
+        assert study.best.value == 1.0
+        with pytest.raises(StorageReadOnly, match="may not be written"):
+            study.ask()
+        assert len(study.history.trials) == 1
+
+
+def test_the_log_of_a_killed_program_is_read_where_nothing_can_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "s.db"
+    with a_study(path) as study:
+        study.tell(ask(study), 1.0)
+        left = {each: each.read_bytes() for each in (path, tmp_path / "s.db-wal")}
+    for each, content in left.items():
+        each.write_bytes(content)
+    connect: Any = sqlite3.connect
+
+    def refused(file: str, **others: Any) -> Any:
+        if file == str(path):
+            error = sqlite3.OperationalError("unable to open database file")
+            error.sqlite_errorname = "SQLITE_CANTOPEN"
+            raise error
+        return connect(file, **others)
+
+    monkeypatch.setattr(sqlite3, "connect", refused)
+    with look("s", path) as view:
+        assert [trial.value for trial in view.history.trials] == [1.0]
+        with pytest.raises(StorageReadOnly, match="may not be written"):
+            view.journal.write_cache("a", "b", "c")
+    assert {each: each.read_bytes() for each in left} == left
+
+
+@pytest.mark.parametrize(
+    ("system", "kind", "words"),
+    [
+        ({"f_flag": os.ST_RDONLY, "f_bavail": 10**6}, StorageReadOnly, "the file system is read-only"),
+        ({"f_flag": 0, "f_bavail": 2}, StorageFull, "no room"),
+    ],
+)
+def test_why_nothing_can_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: dict[str, int], kind: type[Exception], words: str
+) -> None:
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_frsize=4096, **system))
+    for said in ("attempt to write a readonly database", "unable to open database file", "disk I/O error"):
+        found = database.translated(sqlite3.OperationalError(said), "sqlite:///s.db", tmp_path / "s.db")
+        assert type(found) is kind
+        assert words in str(found)
 
 
 def test_a_file_that_is_no_database(tmp_path: Path) -> None:

@@ -79,9 +79,8 @@ COMMANDS: dict[str | None, tuple[Callable[..., None], ...]] = {
         *(serve.dashboard, serve.mcp, show.cite, manage.report),
     ),
     "Keeping": (
-        *(manage.export, manage.import_, manage.backup, explain.fork, manage.widen, manage.narrow),
-        *(manage.pause, manage.stop, manage.resume),
-        *(manage.rename, manage.delete),
+        *(manage.export, manage.import_, manage.backup, manage.restore, explain.fork, manage.widen, manage.narrow),
+        *(manage.pause, manage.stop, manage.resume, manage.rename, manage.delete),
     ),
 }
 """Panels of the help page, with their commands."""

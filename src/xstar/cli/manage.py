@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, TextIO
@@ -24,6 +24,8 @@ from xstar.errors import CorruptJournal, InvalidArgument
 from xstar.look.exchange import export_csv, export_events, import_events
 from xstar.look.look import existing, look, opened
 from xstar.look.summary import of_audit
+from xstar.storage import copies
+from xstar.storage.address import Address, masked
 from xstar.study import Study
 from xstar.study.settings import check_name
 
@@ -129,8 +131,29 @@ def backup(
 ) -> None:
     """Copy the whole storage, a SQLite file, into a new one, as it is at one moment; searches may go on meanwhile."""
     with existing(storage) as place:
-        place.backup(target)
-    console().print(f"{storage} is copied to {target}; checkpoints and output are files beside it", soft_wrap=True)
+        counts = place.backup(target)
+    console().print(f"{storage} is copied to {target}: {_studies(counts)}", soft_wrap=True)
+    console().print("checkpoints and output are files: copy their folder as well", soft_wrap=True)
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `xstar backup` wrote.", show_default=False)],
+    storage: Storage = STORAGE,
+) -> None:
+    """Put a backup in the place of a storage, a SQLite file. What was there, if anything, is kept under another name."""
+    target = Address.of(storage).path
+    if target is None:
+        raise InvalidArgument("--storage", "must be a SQLite file", masked(storage), "`xstar import` takes an export")
+    if not file.is_file():
+        raise InvalidArgument("FILE", "must be a backup that is there", str(file))
+    counts, kept = copies.restore(file, target)
+    console().print(f"{file} is restored as {target}: {_studies(counts)}", soft_wrap=True)
+    if kept is not None:
+        console().print(f"what was there is kept as {kept}", soft_wrap=True)
+
+
+def _studies(counts: Mapping[str, int]) -> str:
+    return f"{len(counts)} {'study' if len(counts) == 1 else 'studies'} with {plural(sum(counts.values()), 'event')}"
 
 
 def rename(

@@ -12,7 +12,7 @@ from dataclasses import MISSING, fields
 from functools import lru_cache
 from typing import Any, get_args, get_origin, get_type_hints
 
-from xstar.errors import CorruptJournal, StorageTooNew
+from xstar.errors import RESTORE, CorruptJournal, StorageTooNew
 from xstar.journal import events as ev, rules
 from xstar.journal.events import KINDS, SCHEMA, Asked, Event
 from xstar.journal.trial import Metrics, Origin, Verdict
@@ -104,7 +104,7 @@ _CHECKS: dict[type[Any], Callable[[Any], object]] = {
 
 def _not_json(kind: str, error: Exception, where: str) -> CorruptJournal:
     why = "nothing there" if isinstance(error, StopIteration) else error
-    return CorruptJournal(f"{where} ({kind}) is not JSON: {why}; restore the study from an export or a backup")
+    return CorruptJournal(f"{where} ({kind}) is not JSON: {why}; use a backup ({RESTORE}) or an export")
 
 
 def _not_an_object(kind: str, body: str, where: str) -> CorruptJournal:

@@ -7,15 +7,14 @@ and refuses a storage that is not there instead of making one.
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 
 from xstar.core.checks import nearest
 from xstar.core.goals import Goal
 from xstar.core.known import KnownObjectives
-from xstar.errors import InvalidArgument, StorageError, UnknownTrial
+from xstar.errors import InvalidArgument, UnknownTrial
 from xstar.journal import History
 from xstar.journal.events import Created
 from xstar.journal.trial import Trial
@@ -23,9 +22,7 @@ from xstar.look.audit import Audit, Progress, audit_events, audit_in_parallel
 from xstar.look.plots.source import Snapshot
 from xstar.run.clock import stopwatch, wall_clock
 from xstar.storage import SqlJournal, SqlStorage
-from xstar.storage.address import Address
 from xstar.storage.files import Folders
-from xstar.storage.tables import META
 from xstar.study import Study, open_storage
 from xstar.study.naming import rungs_of
 from xstar.study.settings import Settings
@@ -96,8 +93,7 @@ class StudyView:
 @contextmanager
 def existing(storage: str | os.PathLike[str]) -> Iterator[SqlStorage]:
     """The storage, if it is there."""
-    _check(storage)
-    place = open_storage(storage)
+    place = open_storage(storage, make=False)
     try:
         yield place
     finally:
@@ -114,27 +110,7 @@ def look(name: str, storage: str | os.PathLike[str]) -> Iterator[StudyView]:
 @contextmanager
 def opened(name: str, storage: str | os.PathLike[str]) -> Iterator[Study]:
     """The study ``name`` itself, to act on; it is made by nobody here."""
-    _check(storage)
+    with existing(storage):
+        pass
     with Study.open(name, storage) as study:
         yield study
-
-
-def _check(storage: str | os.PathLike[str]) -> None:
-    """Refuse a file that is missing or holds no studies: SqlStorage would create the one and write to the other.
-
-    A PostgreSQL database has to exist before anyone can connect to it, so there is nothing to refuse.
-    """
-    path = Address.of(storage).path
-    if path is None:
-        return
-    remedy = "give the right one with --storage or in XSTAR_STORAGE; `xstar run` makes a new one"
-    if not path.exists():
-        raise StorageError(f"there is no storage {path}; {remedy}")
-    query = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
-    try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            found = connection.execute(query, (META,)).fetchone()[0]
-    except sqlite3.Error as error:
-        raise StorageError(f"{path} cannot be read as a storage ({error}); {remedy}") from None
-    if not found:
-        raise StorageError(f"{path} is a SQLite database, but holds no studies; {remedy}")

@@ -1,16 +1,21 @@
 """Connections to a database, and statements that both drivers understand: :mod:`sqlite3` and psycopg.
 
-SQLite runs in WAL mode with ``synchronous=FULL``: a committed event survives a power cut, not only a killed process.
+SQLite runs in WAL mode (``use_log``) with ``synchronous=FULL``: a committed event survives a power cut, not only a killed
+process.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import sys
+import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
 from xstar.errors import MissingExtra
@@ -20,6 +25,12 @@ T = TypeVar("T")
 
 BUSY_SECONDS = 5.0
 """How long a locked SQLite database is asked again before it counts as an outage."""
+
+COMPANIONS = ("-wal", "-shm", "-journal")
+"""What SQLite keeps beside a file, and finds again by the name alone."""
+
+_UNWRITABLE = ("SQLITE_CANTOPEN", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_FULL")
+"""Where SQLite cannot write, it fails to open with one of these."""
 
 LIMITS = {
     "connect_timeout": 10,
@@ -83,20 +94,48 @@ class Connections:
         """A new connection of the driver, on which each statement is a transaction of its own until one is begun."""
         if self.is_server:
             return _psycopg(self._address).connect(**self.options, autocommit=True)
+        try:
+            return self._open_file(self._address.database)
+        except sqlite3.OperationalError as error:
+            if not error.sqlite_errorname.startswith(_UNWRITABLE) or not os.path.isfile(self._address.database):
+                raise
+            return self._open_for_reading(Path(self._address.database))
+
+    def _open_file(self, file: str, *, uri: bool = False) -> Any:
         connection = sqlite3.connect(
-            self._address.database,
+            file,
             timeout=BUSY_SECONDS,
             isolation_level=None,  # transactions are ours to begin: the driver would start them late and deferred
             check_same_thread=False,  # threads take turns
+            uri=uri,
         )
         try:
-            for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+            for pragma in ("synchronous=FULL", "foreign_keys=ON"):
                 connection.execute(f"PRAGMA {pragma}")
-        except sqlite3.Error as error:
-            if "readonly" not in str(error):  # a database opened for reading only keeps the mode it has
-                connection.close()
-                raise
+            connection.execute("SELECT 1 FROM sqlite_master")
+        except BaseException:
+            connection.close()
+            raise
         return connection
+
+    def _open_for_reading(self, path: Path) -> Any:
+        """A file in a folder that cannot be written to, as SQLite would do even to read; with its log, a copy of both."""
+        log = path.with_name(path.name + "-wal")
+        if not log.exists() or not log.stat().st_size:
+            return self._open_file(f"{path.absolute().as_uri()}?immutable=1", uri=True)
+        with tempfile.TemporaryDirectory(prefix="xstar-") as folder:
+            copy = Path(folder) / path.name
+            for each in (path, log):
+                shutil.copy(each, folder)
+            self._open_file(str(copy)).close()  # which plays the log back
+            return self._open_file(f"{copy.as_uri()}?immutable=1", uri=True)
+
+    def use_log(self) -> None:
+        """Have SQLite write to a log first (WAL): readers and the writer do not wait for each other. The file remembers it."""
+        with closing(self.connect()) as connection:
+            if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                with suppress(sqlite3.OperationalError):  # it may not be written to, or others use it: it works without
+                    connection.execute("PRAGMA journal_mode=WAL")
 
     @property
     def options(self) -> dict[str, Any]:

@@ -1,19 +1,17 @@
-"""One database: transactions that are tried again during an outage, errors that say what to do, and backups."""
+"""One database: transactions that are tried again during an outage, and errors that say what to do."""
 
 from __future__ import annotations
 
 import itertools
 import logging
 import os
-import sqlite3
 import threading
 import weakref
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
-from xstar.errors import InvalidArgument, StorageBusy, StorageError, StorageFull, StorageReadOnly
+from xstar.errors import RESTORE, InvalidArgument, StorageBusy, StorageError, StorageFull, StorageReadOnly
 from xstar.storage import connections, tables
 from xstar.storage.address import Address, hide, masked
 from xstar.storage.connections import Connections, Statements
@@ -30,6 +28,8 @@ STORAGE_PATIENCE = 600.0
 meanwhile, and what they report is delivered afterwards. The environment variable ``XSTAR_STORAGE_PATIENCE`` sets another
 number."""
 
+OTHER = "give the right one with --storage or in XSTAR_STORAGE; `xstar run` makes a new one"
+
 PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0)
 """Seconds between tries; the last one is repeated."""
 
@@ -37,14 +37,14 @@ PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0)
 class Database:
     """Transactions against one URL."""
 
-    def __init__(self, storage: str | os.PathLike[str]) -> None:
+    def __init__(self, storage: str | os.PathLike[str], *, make: bool = True) -> None:
         address = Address.of(storage)
         self.url = masked(str(address))
         """Where it is, its password hidden."""
         self.address = str(address.without_password())
         """The same as it can be given again, to a program that finds the password itself."""
         self._secrets = address.secrets
-        address = address.from_anywhere()
+        shown, address = address.path, address.from_anywhere()
         self.path = address.path
         self.patience = _patience()
         self._reached = False
@@ -59,14 +59,22 @@ class Database:
         self.connections = Connections(address)
         self._place = str(self.path or "")
         self._file: tuple[int, int] | None = None
-        self._prepare()
+        if self.path is not None:
+            if not make and not self.path.exists():
+                raise StorageError(f"there is no storage {shown}; {OTHER}")
+            _check_log(self.path)
+        self._prepare(make)
         self._file = _identity(self._place)
 
-    def _prepare(self) -> None:
+    def _prepare(self, make: bool) -> None:
         found = self.read(tables.stored_format)
         tables.check(found, self.url)
         if found < tables.FORMAT:
+            if not make and self.path is not None:
+                raise StorageError(f"{self.url} is a SQLite database, but holds no studies; {OTHER}")
             self.write(lambda database: tables.make(database, self.url))
+        if make and self.path is not None:
+            self.patiently(lambda _: self.connections.use_log())
 
     def read(self, work: Callable[[Statements], T]) -> T:
         """Run ``work``, which only reads."""
@@ -87,27 +95,6 @@ class Database:
         self._studies.add(made)
         return made
 
-    def backup(self, target: Path) -> None:
-        """Copy the database into a new file, which appears when it is whole."""
-        if self.path is None:
-            remedy = "PostgreSQL's own pg_dump makes a backup while searches run"
-            raise InvalidArgument("storage", "must be a SQLite file to be copied", self.address, remedy)
-        if target.exists():
-            raise InvalidArgument("target", "must be a file that is not there yet", str(target), "choose another name")
-        if not os.access(target.parent, os.W_OK):
-            raise InvalidArgument("target", "must be in a folder that can be written to", str(target))
-        part = target.with_name(target.name + ".part")
-
-        def copy(_: int) -> None:
-            with closing(self.connections.connect()) as source, closing(sqlite3.connect(part)) as copied:
-                source.backup(copied)
-
-        try:
-            self.patiently(copy)
-            os.replace(part, target)
-        finally:
-            part.unlink(missing_ok=True)
-
     # ------------------------------------------------------------ outages
 
     def patiently(self, work: Callable[[int], T]) -> T:
@@ -116,7 +103,7 @@ class Database:
             # SQLite would go on in the file that has no name any more. Asking costs 2 µs, a commit a hundred times that.
             raise StorageError(
                 f"{self.url}: the file was deleted, moved or replaced while it was in use; what was recorded since is not in "
-                f"{self._place}. Put it back, or restore a backup or an export, then run again"
+                f"{self._place}. Put it back, or a backup ({RESTORE}), then run again"
             )
         waited = 0.0
         for attempt in itertools.count():
@@ -141,7 +128,7 @@ class Database:
         raise AssertionError("unreachable")
 
     def _translated(self, error: Exception) -> StorageError:
-        found = translated(error, self.url)
+        found = translated(error, self.url, self.path)
         return type(found)(hide(str(found), self._secrets))
 
     def _cause(self, error: Exception) -> Exception | None:
@@ -178,6 +165,23 @@ def _identity(path: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def _check_log(path: Path) -> None:
+    """Refuse a file beside the log of another one, which SQLite would play back into it.
+
+    That of a file which was copied by ``xstar backup`` or ``restore``, until it is first opened: it says that it has no log.
+    """
+    log = path.with_name(path.name + "-wal")
+    if not log.exists() or not log.stat().st_size:  # looked for first: a file that gets a log says so before
+        return
+    with path.open("rb") as file:
+        header = file.read(20)
+    if header[18:19] == b"\x01":
+        raise StorageError(
+            f"{log} is the log of another file that was called {path.name}, and would destroy this one: move it away. "
+            f"A backup is put in place by {RESTORE}, which does so"
+        )
 
 
 def _patience() -> float:
@@ -238,24 +242,53 @@ def may_pass(error: Exception) -> bool:
     return state.startswith(_LOST_STATES) or any(words in text for words in _LOST)
 
 
-def translated(error: Exception, url: str) -> StorageError:
-    """The error of our own tree that says what happened and what to do."""
+def translated(error: Exception, url: str, path: Path | None) -> StorageError:
+    """The error of our own tree that says what happened and what to do; ``path`` is that of SQLite's file."""
     text = text_of(error)
     low = text.lower()
     if "locked" in low:
         return StorageBusy(
             f"{url} stayed locked by another process ({text}); end that process, or use PostgreSQL for many writers"
         )
-    if "is full" in low or "no space left" in low or "disk full" in low:
+    unwritable = any(
+        words in low for words in ("readonly", "read-only", "permission denied", "disk i/o", "unable to open")
+    )
+    obstacle = _obstacle(path) if unwritable and path is not None else None
+    if "is full" in low or "no space left" in low or "disk full" in low or obstacle == FULL:
         return StorageFull(f"{url}: no room to write ({text}); nothing was half-written; free some space and run again")
-    if "readonly" in low or "read-only" in low or "permission denied" in low:
+    if obstacle is not None:
+        return StorageReadOnly(f"{url} may not be written to: {obstacle} ({text})")
+    if "read-only" in low and path is None:
         return StorageReadOnly(
-            f"{url} may not be written to ({text}); check the permissions of the file and its folder"
+            f"{url} takes no writes ({text}): is it a standby? Give the address of the primary server"
         )
+    if "readonly" in low or "permission denied" in low:
+        what = "the rights of the user" if path is None else "the permissions of the file and its folder"
+        return StorageReadOnly(f"{url} may not be written to ({text}); check {what}")
     if "not a database" in low or "malformed" in low:
-        return StorageError(f"{url} is not a sound SQLite database ({text}); use another file, or restore a backup")
-    if "unable to open" in low and Path(url.removeprefix("sqlite:///")).is_dir():
+        return StorageError(f"{url} is not a sound SQLite database ({text}); use another file, or a backup: {RESTORE}")
+    if "unable to open" in low and path is not None and path.is_dir():
         return StorageError(f"{url} is a folder and must be a file; e.g. xstar.db in it")
     if "unable to open" in low:
         return StorageError(f"{url} cannot be opened ({text}); check the path and its permissions")
     return StorageError(f"{url}: {text}")
+
+
+FULL = "the file system is full"
+_LEAST = 100_000
+"""Bytes without which SQLite cannot work: its index of the log alone takes 32,768."""
+
+
+def _obstacle(path: Path) -> str | None:
+    """Why nothing can be written to a file and beside it."""
+    folder = path.parent
+    try:
+        system = os.statvfs(folder)
+    except OSError:
+        return None
+    if system.f_flag & os.ST_RDONLY:
+        return "the file system is read-only"
+    if system.f_bavail * system.f_frsize < _LEAST:
+        return FULL
+    refused = [str(each) for each in (folder, path) if each.exists() and not os.access(each, os.W_OK)]
+    return f"no permission for {refused[0]}" if refused else None

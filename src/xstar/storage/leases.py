@@ -68,6 +68,10 @@ class LeaseHolder:
     def __str__(self) -> str:
         return f"{self.machine}|{self.process}|{self.started}|{self.unique}"
 
+    def lives_here(self) -> bool:
+        """Whether the holder is a process of this machine that has not ended, as far as can be told."""
+        return self.machine == machine() and not self.is_dead()
+
     def is_dead(self) -> bool:
         """True only if the holder ran on this machine and its process is certainly gone."""
         if self.machine != machine():

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from xstar.errors import CorruptJournal, InvalidArgument, JournalConflict, StudyExists, UnknownStudy
+from xstar.errors import RESTORE, CorruptJournal, InvalidArgument, JournalConflict, StudyExists, UnknownStudy
 from xstar.journal import SCHEMA, Turn, event_json, events as ev
 from xstar.journal.events import Event
+from xstar.storage import copies
 from xstar.storage.address import Address
 from xstar.storage.connections import Statements
 from xstar.storage.database import Database
@@ -64,8 +65,9 @@ DEFAULT_STORAGE = "xstar.db"
 class SqlStorage:
     """All studies of one database."""
 
-    def __init__(self, storage: str | os.PathLike[str]) -> None:
-        self.database = Database(storage)
+    def __init__(self, storage: str | os.PathLike[str], *, make: bool = True) -> None:
+        """``make=False`` refuses a file that is not there or holds no studies."""
+        self.database = Database(storage, make=make)
         self.url = self.database.url
 
     def exists(self, name: str) -> bool:
@@ -113,9 +115,12 @@ class SqlStorage:
 
         self.database.write(work)
 
-    def backup(self, target: str | os.PathLike[str]) -> None:
-        """Copy all of it, as it is at one moment, into a new SQLite file; programs may go on meanwhile."""
-        self.database.backup(Path(target).expanduser())
+    def backup(self, target: str | os.PathLike[str]) -> dict[str, int]:
+        """Copy all of it, as it is at one moment, into a new SQLite file; programs may go on meanwhile.
+
+        Returns the number of events of each study in the copy, which was checked.
+        """
+        return copies.backup(self.database, Path(target).expanduser())
 
     def close(self) -> None:
         self.database.close()
@@ -213,7 +218,7 @@ class SqlJournal:
             if seq != expected:
                 raise CorruptJournal(
                     f"event {seq} of study {self.name!r}: number {expected} is missing; "
-                    "restore the study from an export or a backup"
+                    f"use a backup ({RESTORE}) or an export"
                 )
             yield event_json.load(kind, body, schema, f"event {seq} of study {self.name!r}")
 
@@ -284,12 +289,12 @@ def _drop_after_fork(connection: StudyConnection | None) -> None:
         connection.drop(forked=True)
 
 
-def open_storage(storage: str | os.PathLike[str] | None) -> SqlStorage:
-    """The database at a path or URL (default ``xstar.db``)."""
+def open_storage(storage: str | os.PathLike[str] | None, *, make: bool = True) -> SqlStorage:
+    """The database at a path or URL (default ``xstar.db``); made if it is not there, unless ``make`` is false."""
     if storage is not None and os.fspath(storage) == ":memory:":
         rule, remedy = "must name a file or a server", "leave out storage and the study's name for a study in memory"
         raise InvalidArgument("storage", rule, storage, remedy)
-    return SqlStorage(DEFAULT_STORAGE if storage is None else storage)
+    return SqlStorage(DEFAULT_STORAGE if storage is None else storage, make=make)
 
 
 def check_there(name: str, storage: str | os.PathLike[str] | None) -> None:
