@@ -268,10 +268,26 @@ def test_a_candidate_that_fails_is_a_row_of_nan() -> None:
     assert 0 < failed.sum() < 8
     assert list(np.isnan(search.cv_results_["mean_test_score"])) == list(failed)
     assert search.best_params_["a"] >= 0
-    with pytest.raises(ValueError, match="must not be negative"):
+    with pytest.raises(ValueError, match=r"All the 4 fits failed(.|\n)*must not be negative"):
         SearchCV(Fragile(), {"a": xs.Float(-1, -0.5)}, n_iter=2, cv=2).fit(X, y)
     with pytest.raises(RuntimeError, match="must not be negative"):
         SearchCV(Fragile(), {"a": xs.Float(-1, -0.5)}, n_iter=2, error_score="raise").fit(X, y)
+
+
+def test_candidates_that_fail_first_and_last_have_rows_and_are_told_of_once(tmp_path: Path) -> None:
+    values = [-1.0, 0.5, 0.25, -2.0]
+    options: dict[str, Any] = {"n_iter": 4, "cv": 2, "method": "grid", "study": "s", "storage": tmp_path / "xstar.db"}
+    for fits in (9, 3):  # the second time it is finished
+        Fragile.fits = 0
+        with pytest.warns() as told:
+            search = SearchCV(Fragile(), {"a": values}, **options).fit(X, y)
+        assert sorted(each.category.__name__ for each in told) == ["FitFailedWarning", "UserWarning"]
+        assert "4 fits failed out of a total of 8" in "".join(str(each.message) for each in told)
+        assert [params["a"] for params in search.cv_results_["params"]] == values
+        assert list(np.isnan(search.cv_results_["mean_test_score"])) == [value < 0 for value in values]
+        assert Fragile.fits == fits
+    with xs.Study.open("s", tmp_path / "xstar.db") as study:
+        assert "RuntimeError: a must not be negative" in str(study.trials[0].reason)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -293,8 +309,81 @@ def test_ctrl_c_loses_nothing(tmp_path: Path) -> None:
     assert Fragile.fits == 2 + 1  # a finished search looks at its best once more
     with pytest.raises(StudyMismatch, match="other data"):
         clone(named).fit(X[:100], y[:100])
-    with pytest.raises(StudyMismatch, match=r"other cv \(2 there, 3 here\)"):
+    with pytest.raises(StudyMismatch, match="other data"):
+        clone(named).fit(X, (y + 1) % 3)
+    with pytest.raises(StudyMismatch, match=r"other cv \(2 stored, 3 given\)"):
         clone(named).set_params(cv=3).fit(X, y)
+    with pytest.raises(StudyMismatch, match=r"other folds .* random_state"):
+        clone(named).set_params(cv=ShuffleSplit(2, random_state=1)).fit(X, y)
+
+
+EQUAL = {"max_leaf_nodes": [1000, 2000, 3000, 4000]}
+
+
+def test_every_candidate_has_the_same_folds_whether_the_splitter_has_a_seed_or_not(tmp_path: Path) -> None:
+    """Models that are equal have one score, before and after the search is resumed."""
+    named: dict[str, Any] = {"study": "folds", "storage": tmp_path / "xstar.db"}
+    for given in ({}, named):
+        SearchCV(tree(), EQUAL, n_iter=2, cv=ShuffleSplit(2, test_size=0.5), **given).fit(X, y)
+        search = SearchCV(tree(), EQUAL, n_iter=4, cv=ShuffleSplit(2, test_size=0.5), **given).fit(X, y)
+        assert len(set(search.cv_results_["mean_test_score"])) == 1
+
+
+class Once:
+    """A splitter that yields its folds once, as one of a stream does; none: it has no folds at all."""
+
+    def __init__(self, folds: int) -> None:
+        self.folds = iter(ShuffleSplit(folds, random_state=0).split(X) if folds else ())
+        self.count = folds
+
+    def get_n_splits(self, *given: Any, **named: Any) -> int:
+        return self.count
+
+    def split(self, *given: Any, **named: Any) -> Any:
+        return self.folds
+
+
+def test_a_splitter_that_yields_once_and_one_without_folds(tmp_path: Path) -> None:
+    search = SearchCV(tree(), [DEPTHS], n_iter=3, cv=Once(2)).fit(X, y)  # a list of one dictionary
+    assert len(search.cv_results_["params"]) == 3
+    for empty in (Once(0), iter(())):
+        with pytest.raises(ValueError, match="CV iterator empty"):
+            SearchCV(tree(), DEPTHS, cv=empty, study="empty", storage=tmp_path / "xstar.db").fit(X, y)
+    assert list(tmp_path.iterdir()) == []
+
+
+class Hooks:
+    """A callback of scikit-learn's: which tasks began and ended, and of which kind."""
+
+    def __init__(self) -> None:
+        self.began: list[str] = []
+        self.ended: list[str] = []
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """As the protocol has it."""
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """The same."""
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+        self.began.append(context.task_name)
+
+    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
+        self.ended.append(context.task_name)
+
+
+@pytest.mark.skipif(not hasattr(SearchCV, "set_callbacks"), reason="callbacks came with scikit-learn 1.9")
+def test_callbacks_are_called(tmp_path: Path) -> None:
+    hooks = Hooks()
+    given: dict[str, Any] = {"study": "hooks", "storage": tmp_path / "xstar.db"}
+    SearchCV(tree(), DEPTHS, n_iter=3, cv=2, random_state=0).set_callbacks(hooks).fit(X, y)
+    each = ["fit", "search", *["candidate-split-evaluation"] * 6, "refit-with-best-params"]
+    assert hooks.began == each
+    assert sorted(hooks.ended) == sorted(each)
+    for n_iter in (1, 3, 3):  # resumed, and finished
+        hooks = Hooks()
+        SearchCV(tree(), DEPTHS, n_iter=n_iter, cv=2, random_state=0, **given).set_callbacks(hooks).fit(X, y)
+    assert hooks.began == [*each[:4], each[-1]]
 
 
 def test_bad_candidates_get_little_of_the_resource() -> None:
@@ -309,6 +398,20 @@ def test_bad_candidates_get_little_of_the_resource() -> None:
     full = [abs(p["a"] - 0.3) for p in search.cv_results_["params"] if p["amount"] == 9]
     assert abs(search.best_params_["a"] - 0.3) == min(full)
     assert sum(given) < 0.7 * 15 * 9
+
+
+def test_what_is_refitted_got_the_most_of_the_resource_even_where_less_scores_better() -> None:
+    def score(model: Any, X: Any, y: Any) -> float:
+        return float(model.a - model.amount)
+
+    search = SearchCV(
+        Fragile(), {"a": xs.Float(0, 1)}, resource="amount", max_resources=9, n_iter=12, cv=2, scoring=score
+    )
+    table = search.set_params(random_state=0).fit(X, y).cv_results_
+    assert set(table["n_resources"]) == {1, 3, 9}
+    assert search.best_params_["amount"] == 9
+    assert search.best_score_ == table["mean_test_score"][table["n_resources"] == 9].max()
+    assert search.best_score_ < table["mean_test_score"].max()
 
 
 def test_a_resumed_search_over_a_resource_is_the_same(tmp_path: Path) -> None:
@@ -363,7 +466,10 @@ def test_what_is_converted(given: Any, expected: Any) -> None:
     [
         ({"p": stats.norm(0, 1)}, "p: must be a distribution that xstar has, too, but got norm; uniform, loguniform"),
         ({"p": stats.loguniform(1, 10, loc=2)}, "but got loguniform; uniform"),
-        ([{"p": [1]}], "must be an xs.Space or a dictionary, but got 'list'; of a list of dictionaries make one"),
+        (
+            [{"p": [1]}, {"p": [2]}],
+            "must be an xs.Space or a dictionary, but got 'list'; of a list of dictionaries make one",
+        ),
         ({"p": 3}, r"p: must be a parameter of xstar, a list or a SciPy distribution, but got 3; .*write \[3\]"),
         (
             {"p": [tree()], "q": xs.Float(0, 1, when={"p": "Tree"})},

@@ -4,6 +4,7 @@ and a resource that an estimator may get more or less of: a parameter, or sample
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,9 +18,11 @@ from xstar.space import Space
 from xstar.study import Study
 
 Fold = dict[str, Any]
-"""What one fit gave: test_scores (a number or one per scorer), perhaps train_scores, fit_time, score_time."""
+"""What one fit gave: test_scores (a number or one per scorer), perhaps train_scores, fit_time, score_time, fit_error."""
 
-KEPT = ("test_scores", "train_scores", "fit_time", "score_time")
+KEPT = ("test_scores", "train_scores", "fit_time", "score_time", "fit_error")
+FAILURES = re.compile(r"-{80}\n(\d+) fits failed with the following error:\n")
+"""How scikit-learn lists errors where all fits of a call failed."""
 
 
 @dataclass
@@ -28,48 +31,84 @@ class Search:
 
     candidates: Candidates
     ladder: Ladder | None
+    splits: list[tuple[Any, Any]]
+    """Of each fold, the indices to train with and those to test with: the same for every candidate."""
     data: str | None
     """A hash of the data; a named study remembers it."""
+    folds: str | None
+    """The same of the splits."""
     seed: int | None
-    rows: dict[int, tuple[dict[str, Any], list[Fold] | None]] = field(default_factory=dict)
-    """Trial → its parameters and the folds of its last evaluation; ``None``: all of them failed."""
+    context: Any = None
+    """scikit-learn's callback context of the search, from 1.9 on."""
+    rows: dict[int, tuple[dict[str, Any], list[Fold]]] = field(default_factory=dict)
+    """Trial → its parameters and the folds of its last evaluation; a fold that failed has no scores."""
     amounts: dict[int, int] = field(default_factory=dict)
     """Trial → how much of the resource it got."""
-    under_way: dict[int, dict[str, Any]] = field(default_factory=dict)
+    evaluating: dict[int, dict[str, Any]] = field(default_factory=dict)
+    """The trials of this call of ``evaluate_candidates`` → their parameters."""
+    fits: int = 0
+    """How many were begun: scikit-learn's callbacks tell fits apart by number."""
     fresh: bool = False
     """Something was evaluated in this run."""
-    last_failure: ValueError | None = None
+    table: dict[str, Any] = field(default_factory=dict)
+    """``cv_results_``: scikit-learn is handed this object with every candidate, and it is filled when the search is over."""
 
-    def restore(self, study: Study, n_splits: int) -> None:
+    def subcontext(self, *, task_name: str, task_id: int) -> Any:
+        """What ``evaluate_candidates`` asks of a callback context; it counts from 0 in every call."""
+        return self.context.subcontext(task_name=task_name, task_id=self.fits + task_id)
+
+    def record(self, out: list[Fold]) -> None:
+        """Keep what a call of ``evaluate_candidates`` found, one fold of one trial after the other."""
+        count = len(self.splits)
+        for place, (number, params) in enumerate(self.evaluating.items()):
+            folds = out[place * count : (place + 1) * count]
+            self.rows[number] = (params, [{key: fold[key] for key in KEPT if key in fold} for fold in folds])
+
+    def record_failure(self, error: ValueError) -> None:
+        """The same where every fit of the call failed: then scikit-learn raises their errors, with how often each came."""
+        _, *listed = FAILURES.split(str(error))
+        texts = [text for count, text in zip(listed[::2], listed[1::2], strict=True) for _ in range(int(count))]
+        self.record([{"fit_error": text.strip()} for text in texts])
+
+    def scored(self) -> list[int]:
+        """The trials of which a fold has scores."""
+        return [number for number, (_, folds) in self.rows.items() if any("test_scores" in fold for fold in folds)]
+
+    def restore(self, study: Study) -> None:
         """The rows of earlier runs, from what :meth:`tell` noted."""
         for trial in study.refresh().trials:
             noted = trial.attrs.get("cv")
             if noted is None:
                 continue
-            folds = noted["folds"]
-            for what, here, there in (("data", self.data, noted["data"]), ("cv", n_splits, folds and len(folds))):
-                if here != there and there is not None:
+            for what, given, stored, remedy in (
+                ("data", self.data, noted["data"], ""),
+                ("cv", len(self.splits), len(noted["folds"]), ""),
+                ("folds", self.folds, noted["splits"], "Give the splitter a random_state. "),
+            ):
+                if given != stored:
                     raise StudyMismatch(
-                        f"study {study.name!r} exists and was made with other {what} ({there} there, {here} here): its scores "
-                        "cannot be compared with new ones. Choose another study name, or delete the stored study first."
+                        f"study {study.name!r} exists and was made with other {what} ({stored} stored, {given} given): its "
+                        f"scores cannot be compared with new ones. {remedy}Choose another study name, or delete the stored "
+                        "study first."
                     )
             params = self.candidates.params(trial.config)
             if self.ladder is not None:
                 self.amounts[trial.number] = noted["amount"]
                 params |= self.ladder.as_params(noted["amount"])
-            self.rows[trial.number] = (params, folds and [_numbers(fold) for fold in folds])
+            self.rows[trial.number] = (params, [_numbers(fold) for fold in noted["folds"]])
 
     def tell(self, study: Study, trial: Trial, target: int, metric: str | list[str] | None) -> bool:
         """Record what the folds gave, the mean of each score that counts; returns whether the trial goes on at once."""
         _, folds = self.rows[trial.number]
         noted = {
-            "folds": folds and [_plain(fold) for fold in folds],
+            "folds": [_plain(fold) for fold in folds],
             "data": self.data,
+            "splits": self.folds,
             "amount": self.amounts.get(trial.number),
         }
         study.annotate(trial, {"cv": noted})
-        if folds is None:
-            study.fail(trial, str(self.last_failure).strip())
+        if all("test_scores" not in fold for fold in folds):
+            study.fail(trial, folds[0]["fit_error"])
             return False
         scores = [fold["test_scores"] for fold in folds]
         chosen = {"score": metric} if not isinstance(metric, list) else {name: name for name in metric}
@@ -88,16 +127,18 @@ class Search:
 
 
 def _plain(given: Any) -> Any:
-    """The numbers of a fold as JSON, which has no NaN."""
+    """A fold as JSON, which has no NaN."""
     if isinstance(given, dict):
         return {name: _plain(value) for name, value in given.items()}
+    if given is None or isinstance(given, str):
+        return given
     return float(given) if math.isfinite(given) else None
 
 
 def _numbers(noted: Any) -> Any:
     """What :func:`_plain` was given."""
     if isinstance(noted, dict):
-        return {name: _numbers(value) for name, value in noted.items()}
+        return {name: value if name == "fit_error" else _numbers(value) for name, value in noted.items()}
     return math.nan if noted is None else noted
 
 
@@ -149,24 +190,24 @@ class Ladder:
         most = whole_number("max_resources", most, least=least + 1, remedy=f"how much {name} a full fit has")
         return cls(name, least, most, order)
 
-    def subsampled(self, cv: Any, amount: int) -> Subsampled:
-        return Subsampled(cv, self.order, amount)
-
 
 @dataclass(frozen=True)
-class Subsampled:
-    """A splitter whose training sets have their share of ``amount`` samples; the test sets are whole, so scores compare."""
+class Folds:
+    """A splitter that gives the same folds whenever it is asked."""
 
-    cv: Any
-    order: Any
-    amount: int
+    splits: list[tuple[Any, Any]]
+    order: Any = None
+    share: float = 1.0
+    """Of the training sets, the first in ``order``; the test sets are whole, so that scores compare."""
 
     def split(self, X: Any, y: Any = None, **params: Any) -> Any:
-        share = min(1.0, self.amount / len(self.order))
+        if self.order is None:
+            yield from self.splits
+            return
         place = np.empty(len(self.order), dtype=int)
         place[self.order] = np.arange(len(self.order))
-        for train, test in self.cv.split(X, y, **params):
-            first = np.argsort(place[train], kind="stable")[: max(1, math.ceil(share * len(train)))]
+        for train, test in self.splits:
+            first = np.argsort(place[train], kind="stable")[: max(1, math.ceil(self.share * len(train)))]
             yield np.asarray(train)[np.sort(first)], test
 
 

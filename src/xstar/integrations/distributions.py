@@ -53,6 +53,8 @@ class Candidates:
         self.space = given if isinstance(given, Space) else Space(self._converted(given))
 
     def _converted(self, given: Any) -> dict[str, Any]:
+        if isinstance(given, list | tuple) and len(given) == 1:
+            given = given[0]
         if not isinstance(given, Mapping):
             raise InvalidSpace("space", "must be an xs.Space or a dictionary", type(given).__name__, ONE_OF_MANY)
         converted = {name: self._parameter(name, value) for name, value in given.items()}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from xstar.core.checks import whole_number
 from xstar.errors import InvalidArgument
 from xstar.integrations import missing
-from xstar.integrations.cv_folds import KEPT, SAMPLES, Fold, Ladder, Search
+from xstar.integrations.cv_folds import Fold, Folds, Ladder, Search
 from xstar.integrations.distributions import Candidates
 from xstar.journal.trial import Trial
 from xstar.study import Limits, Study
@@ -25,6 +26,7 @@ try:
     import joblib
     from sklearn.exceptions import FitFailedWarning
     from sklearn.model_selection._search import BaseSearchCV
+    from sklearn.model_selection._validation import _warn_or_raise_about_fit_failures
     from sklearn.utils import check_random_state
 except ImportError as error:
     raise missing("sklearn", "scikit-learn") from error
@@ -108,10 +110,12 @@ class SearchCV(BaseSearchCV):
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> SearchCV:
         """Search, and refit the best on all of the data."""
+        self._metadata = params
         try:
             super().fit(X, y, **params)
         finally:
-            self.__dict__.pop("_search", None)  # it holds the data
+            self.__dict__.pop("_search", None)
+            del self._metadata
         return self
 
     # ------------------------------------------------------------ what BaseSearchCV.fit calls, in this order
@@ -122,15 +126,28 @@ class SearchCV(BaseSearchCV):
         if not callable(self.scoring):  # before a study is stored with a name that no score has
             plain = self.scoring is None or isinstance(self.scoring, str)
             self._watched(None if plain else dict.fromkeys(self.scoring))
-        folds = self._checked_cv_orig.get_n_splits(X, y, **split_params)
-        ladder = None if self.resource is None else Ladder.of(self, candidates.space, X, y, folds)
-        data = None if self.study is None else joblib.hash((X, y))
-        self._search = Search(candidates, ladder, data, self._seed())
+        seed, data, splitter = self._seed(), None, self._checked_cv_orig
+        if self.study is not None:
+            data = joblib.hash((X, y, self._metadata))
+            if getattr(splitter, "random_state", seed) is None:
+                # Unseeded, it would draw other folds when the study is resumed.
+                splitter = copy(splitter)
+                splitter.random_state = int(data[:8], 16)
+        splits = list(splitter.split(X, y, **split_params))
+        ladder = None if self.resource is None else Ladder.of(self, candidates.space, X, y, len(splits))
+        self._search = Search(candidates, ladder, splits, data, data and joblib.hash(splits), seed)
 
-    def _run_search(self, evaluate_candidates: Callable[..., Any]) -> None:
-        search, at_once = self._search, math.ceil(joblib.effective_n_jobs(self.n_jobs) / self.n_splits_)
+    def _run_search(self, evaluate_candidates: Callable[..., Any], *, callback_ctx: Any = None) -> None:
+        search, task = self._search, None
+        if not search.splits or len(search.splits) != self.n_splits_:
+            evaluate_candidates([], Folds(search.splits))  # scikit-learn says what is wrong with the splitter
+        if callback_ctx is not None:
+            most = None if self.study or search.ladder else self.n_iter * self.n_splits_
+            task = callback_ctx.subcontext("search", max_subtasks=most, sequential_subtasks=False)
+            search.context = task.call_on_fit_task_begin(estimator=self)
+        at_once = math.ceil(joblib.effective_n_jobs(self.n_jobs) / self.n_splits_)
         with self._open(search) as study:
-            search.restore(study, self.n_splits_)
+            search.restore(study)
             running: list[Trial] = []
             while True:
                 while len(running) < at_once and (trial := study.ask(Limits(trials=self.n_iter))) is not None:
@@ -145,60 +162,64 @@ class SearchCV(BaseSearchCV):
                     trial.number for trial in group if search.tell(study, trial, target, getattr(self, "metric_", None))
                 }
                 running = [trial for trial in running if trial not in group or trial.number in went_on]
-            if not study.refresh().has_value and search.last_failure is not None:
-                raise search.last_failure
-            if not search.fresh:  # a finished study: BaseSearchCV reads the kind of score from a fit of its own
-                best = study.front[0]
+            history = study.refresh()
+            if not search.fresh and (scored := search.scored()):
+                # BaseSearchCV reads the kind of score from a fit of this run.
+                best = study.front[0] if history.has_value else history.trials[scored[0]]
                 self._evaluate([best], best.budget if search.ladder else 0, evaluate_candidates)
+            self._fill(search)
             if study.goals.several:
                 rows = sorted(search.rows)
                 self.front_ = np.array([rows.index(trial.number) for trial in study.front])
+        if task is not None:
+            task.call_on_fit_task_end(estimator=self)
 
     def _evaluate(self, trials: Sequence[Trial], target: int, evaluate_candidates: Callable[..., Any]) -> None:
-        search, split = self._search, None
+        search, folds = self._search, Folds(self._search.splits)
         params = [search.candidates.params(trial.config) for trial in trials]
-        if search.ladder is not None:
-            amount = search.ladder.amount(target)
+        if (ladder := search.ladder) is not None:
+            amount = ladder.amount(target)
             search.amounts.update({trial.number: amount for trial in trials})
-            if self.resource == SAMPLES:
-                split = search.ladder.subsampled(self._checked_cv_orig, amount)
-            else:
-                params = [{**each, **search.ladder.as_params(amount)} for each in params]
-        search.under_way = {trial.number: each for trial, each in zip(trials, params, strict=True)}
+            if ladder.order is not None:
+                folds = Folds(search.splits, ladder.order, min(1.0, amount / len(ladder.order)))
+            params = [{**each, **ladder.as_params(amount)} for each in params]
+        search.evaluating = {trial.number: each for trial, each in zip(trials, params, strict=True)}
+        callbacks = {} if search.context is None else {"callback_ctx": search}
         try:
-            evaluate_candidates(params, cv=split)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FitFailedWarning)  # said once, when the search is over
+                evaluate_candidates(params, folds, **callbacks)
         except ValueError as error:
             # One call is one candidate here: that all of its fits failed is no reason to end the search.
             if self.error_score == "raise" or "fits failed with" not in str(error):
                 raise
-            warnings.warn(str(error).strip(), FitFailedWarning, stacklevel=2)
-            search.last_failure = error
-            search.rows.update({number: (each, None) for number, each in search.under_way.items()})
+            search.record_failure(error)
+        search.fits += len(params) * len(search.splits)
 
     def _format_results(self, params: Any, folds: int, out: list[Fold], more: Any = None) -> dict[str, Any]:
-        """``out`` has every fit of this run; the table has one row per trial, those of earlier runs included."""
+        """Called for every candidate, with the fits of all so far; those of this call are recorded."""
         search = self._search
-        fresh = out[len(out) - folds * len(search.under_way) :]
-        for place, (number, each) in enumerate(search.under_way.items()):
-            kept = [
-                {key: fold[key] for key in KEPT if key in fold} for fold in fresh[place * folds : (place + 1) * folds]
-            ]
-            search.rows[number] = (each, kept)
+        fresh = out[-folds * len(search.evaluating) :]
+        search.record(fresh)
         search.fresh = True
         if not hasattr(self, "metric_"):
             self.metric_ = self._watched(fresh[0]["test_scores"])
-        rows = [search.rows[number] for number in sorted(search.rows)]
-        more = {"trial": sorted(search.rows)}
-        if search.ladder is not None:
-            more["n_resources"] = [search.amounts[number] for number in more["trial"]]
-        every = [fold for _, row in rows for fold in (row or [self._failed(fresh[0]["test_scores"])] * folds)]
-        return super()._format_results([each for each, _ in rows], folds, every, more)  # type: ignore[no-any-return]
+        return search.table
 
-    def _failed(self, like: Any) -> Fold:
-        """A fit that failed; its scores have the names of one that did not."""
-        score = dict.fromkeys(like, self.error_score) if isinstance(like, dict) else self.error_score
-        times = {"fit_time": math.nan, "score_time": math.nan}
-        return {"test_scores": score, **({"train_scores": score} if self.return_train_score else {}), **times}
+    def _fill(self, search: Search) -> None:
+        """Make ``cv_results_``: a row per trial, those of earlier runs included."""
+        trials = sorted(search.rows)
+        every = [fold for number in trials for fold in search.rows[number][1]]
+        _warn_or_raise_about_fit_failures([{"fit_error": None, **fold} for fold in every], self.error_score)
+        scores = next(fold["test_scores"] for fold in every if "test_scores" in fold)
+        failed = dict.fromkeys(scores, self.error_score) if isinstance(scores, dict) else self.error_score
+        blank = {"test_scores": failed, "train_scores": failed, "fit_time": math.nan, "score_time": math.nan}
+        kept = [{key: fold.get(key, blank[key]) for key in blank} for fold in every]
+        more: dict[str, Any] = {"trial": trials}
+        if search.ladder is not None:
+            more["n_resources"] = [search.amounts[number] for number in trials]
+        params = [search.rows[number][0] for number in trials]
+        search.table.update(super()._format_results(params, len(search.splits), kept, more))
 
     @staticmethod
     def _select_best_index(refit: Any, refit_metric: str, results: dict[str, Any]) -> int:
@@ -235,8 +256,9 @@ class SearchCV(BaseSearchCV):
         if isinstance(self.metric, str | None):
             if not isinstance(scores, dict):
                 return None
-            first = self.refit if isinstance(self.refit, str) else known[0]
-            names = [self.metric or first]
+            if self.metric is None and callable(self.scoring):
+                self._check_refit_for_multimetric(scores)
+            names = [self.metric or (self.refit if isinstance(self.refit, str) else known[0])]
         else:
             names = list(self.metric)
         if unknown := [each for each in names if each not in known]:
