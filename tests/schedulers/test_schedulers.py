@@ -127,6 +127,21 @@ def test_synchronous_halving_by_hand() -> None:
     assert player.study.history.trials[4].bracket == 1
 
 
+def test_once_a_rung_is_full_those_that_will_not_go_on_are_retired() -> None:
+    """Their checkpoints are removed."""
+    player = Player(Hyperband(4, eta=2, brackets=1), [0.4, 0.3, 0.2, 0.1])
+
+    def retired() -> list[int]:
+        number, *_ = player.step()
+        history = player.study.history
+        return sorted(player.study.scheduler.retired(history, history.trials[number]))
+
+    assert [retired() for _ in range(4)] == [[], [], [], [0, 1]]
+    ask(player.study)  # the best of it goes on, and makes no room for another one
+    history = player.study.history
+    assert sorted(player.study.scheduler.retired(history, history.trials[0])) == [0, 1]
+
+
 def test_idle_workers_start_the_next_bracket() -> None:
     study = xs.Study(xs.Space(x=xs.Float(0, 1)), searcher=Random(), scheduler=Hyperband(4, eta=2, brackets=1), seed=0)
     trials = [study.ask() for _ in range(6)]  # four places in the first bracket, six workers
