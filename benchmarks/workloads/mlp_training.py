@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -95,37 +96,79 @@ def train(problem: str, seed: int, graph: nets.Graph, weights: int, training: st
     from torch.nn import functional
 
     torch.set_num_threads(1)
-    begun, how = time.process_time(), TRAININGS[training]
+    begun, how, device = time.perf_counter(), TRAININGS[training], "cuda" if torch.cuda.is_available() else "cpu"
     split = split_of(problem, seed, how.get("rows"), how.get("valid"))
     torch.manual_seed(1000 * seed + weights)
-    rows = torch.Generator().manual_seed(1000 * seed + weights)  # the same mini-batches for all networks
     model: Any = graph.to_torch()
     for one in model.modules():
         if isinstance(one, torch.nn.Linear):
             torch.nn.init.kaiming_normal_(one.weight, nonlinearity="relu")
             torch.nn.init.zeros_(one.bias)
-    descent = torch.optim.Adam(model.parameters(), lr=how["rate"])
-    x, y = split.train
+    model.to(device)
+    (x, y), valid, test = ([each.to(device) for each in part] for part in split)
+    # The same mini-batches for all networks.
+    batches = np.random.default_rng(1000 * seed + weights).integers(len(x), size=(how["iterations"], how["batch"]))
+    rows = torch.from_numpy(batches).to(device)
+    step = Step(model, x, y, how)
 
-    def error(part: tuple[Any, Any]) -> float:
+    def error(part: Sequence[Any]) -> float:
         with torch.no_grad():
             found = float(functional.mse_loss(model(part[0]), part[1]))
         return min(found, WORST) if math.isfinite(found) else WORST
 
     best = (WORST, WORST)
-    for iteration in range(1, how["iterations"] + 1):
-        rate = how["rate"] * min(1.0, iteration / how["warmup"])
-        descent.param_groups[0]["lr"] = rate * (1.0 - (iteration - 1) / how["iterations"])
-        few = torch.randint(len(x), (how["batch"],), generator=rows)
-        descent.zero_grad()
-        functional.mse_loss(model(x[few]), y[few]).backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), how["clip"])
-        descent.step()
-        if iteration % how["every"] == 0:
-            found = error(split.valid)
+    for iteration in range(how["iterations"]):
+        rate = how["rate"] * min(1.0, (iteration + 1) / how["warmup"])
+        step(rows[iteration], rate * (1.0 - iteration / how["iterations"]))
+        if (iteration + 1) % how["every"] == 0:
+            found = error(valid)
             if found < best[0]:
-                best = found, error(split.test)
-    return Trained(*best, time.process_time() - begun, sum(each.numel() for each in model.parameters()))
+                best = found, error(test)
+    return Trained(*best, time.perf_counter() - begun, sum(each.numel() for each in model.parameters()))
+
+
+class Step:
+    """One iteration of Adam on a mini-batch; on a GPU from the fourth on a CUDA graph: launches would take the time."""
+
+    EAGER = 3
+
+    def __init__(self, model: Any, x: Any, y: Any, how: Mapping[str, Any]) -> None:
+        import torch
+
+        self.model, self.x, self.y, self.clip = model, x, y, how["clip"]
+        self.rows = torch.zeros(how["batch"], dtype=torch.int64, device=x.device)
+        self.rate: Any = torch.zeros((), device=x.device) if x.is_cuda else 0.0
+        self.adam = torch.optim.Adam(model.parameters(), lr=self.rate, capturable=x.is_cuda)
+        self.side, self.graph, self.done = torch.cuda.Stream() if x.is_cuda else None, None, 0
+
+    def __call__(self, rows: Any, rate: float) -> None:
+        import torch
+
+        self.rows.copy_(rows)
+        if self.side is None:
+            self.adam.param_groups[0]["lr"] = rate
+            return self._run()
+        self.rate.fill_(rate)
+        self.done += 1
+        if self.done <= self.EAGER:
+            self.side.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(self.side):
+                self._run()
+            return torch.cuda.current_stream().wait_stream(self.side)
+        if self.graph is None:
+            self.graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self.graph):
+                self._run()
+        return self.graph.replay()
+
+    def _run(self) -> None:
+        from torch.nn import functional
+        from torch.nn.utils import clip_grad_norm_
+
+        self.adam.zero_grad(set_to_none=False)
+        functional.mse_loss(self.model(self.x[self.rows]), self.y[self.rows]).backward()
+        clip_grad_norm_(self.model.parameters(), self.clip)
+        self.adam.step()
 
 
 def domain(problem: str, seed: int, training: str) -> nets.MLP:
