@@ -70,6 +70,13 @@ def test_which_state_is_loaded(tmp_path: Path, epochs: tuple[int, ...], recorded
     assert trial.epochs()[0] == (expected or 0) + 1
 
 
+def test_a_checkpoint_ahead_of_the_reports_skips_no_epoch(tmp_path: Path) -> None:
+    saved(tmp_path, 7)
+    trial = RunningTrial(job(tmp_path, start=4, attempt=1))
+    assert list(trial.epochs(done=7)) == [5, 6, 7, 8, 9], "5 to 7 were trained, but are not on record"
+    assert list(trial.epochs(done=2)) == [3, 4, 5, 6, 7, 8, 9]
+
+
 def test_reports_go_on_behind_the_state_that_was_loaded(tmp_path: Path) -> None:
     saved(tmp_path, 2)
     channel = Recorder()

@@ -11,6 +11,7 @@ from xstar.core.hints import warn_once
 from xstar.errors import Pruned
 from xstar.journal.trial import Job, Noted, Outcome, Report, Verdict
 from xstar.run.contract import TICK
+from xstar.run.descriptors import Witness
 from xstar.run.devices import HERE, Place
 from xstar.run.objective import Objective, Streams, check_objective
 from xstar.run.orphans import end_orphan, take_over
@@ -38,6 +39,7 @@ class InlineExecutor:
         self._answer: Answer | None = None
         self._error: BaseException | None = None
         self._streams = Streams()
+        self._witness = Witness()
 
     def free(self) -> int:
         return 0 if self._job is not None else 1
@@ -65,6 +67,7 @@ class InlineExecutor:
             self._streams.put_back()
         if self._error is not None:
             raise self._error
+        self._witness.check(job.trial)
         self._job = None
         return [outcome]
 
@@ -73,6 +76,7 @@ class InlineExecutor:
 
     def close(self) -> None:
         self._job = None
+        self._witness.close()
 
     # ------------------------------------------------------------ the channel of its own run
 
@@ -97,6 +101,7 @@ class InlineExecutor:
         """An error of the listener is none of the objective's, which might even catch it: end that, then raise this."""
         if self._error is None:
             try:
+                self._witness.check(outcome.trial)
                 self._streams.reopen()  # what shows the search may write to them
                 self.listener(outcome)
                 return

@@ -34,6 +34,10 @@ FAILED_STARTS = 3
 """Workers killed in a row before they were ready, after which something is wrong with the machine or the imports."""
 
 
+CLOSED = 199
+"""The exit code of a worker whose connection the objective closed: it has no other way left to say so."""
+
+
 def pickled(objective: Objective, goals: Goals, path: list[str] | None) -> bytes:
     """What a worker is sent at its start; ``path``: the ``sys.path`` in the place of its own."""
     try:
@@ -48,6 +52,11 @@ def pickled(objective: Objective, goals: Goals, path: list[str] | None) -> bytes
 
 def death(code: int, last_words: str) -> str:
     """How a worker process died, by its exit code as ``subprocess`` gives it."""
+    if code == CLOSED:
+        return (
+            "the objective closed file descriptors of the worker that are not its own (os.closerange, say), its connection "
+            "among them; have it close what it opened"
+        )
     if code >= 0:
         how = f"the worker exited with code {code}"
     else:

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from xstar.core.goals import Goals
 from xstar.core.messages import MACHINE_MEMORY
-from xstar.core.values import unwrap
+from xstar.core.values import as_int, unwrap
 from xstar.errors import InvalidArgument, ObjectiveError
 from xstar.run.devices import Place, share
 from xstar.run.objective import Objective, check_objective
@@ -40,17 +40,22 @@ class _Process(Worker):
         ours_life, lifeline = os.pipe()
         self._lifeline = lifeline
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in end()
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", str(START), *map(str, (theirs.fileno(), ours_life, os.getpid(), ROOT))],
-            pass_fds=(theirs.fileno(), ours_life),
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
-            start_new_session=True,  # its own group, to be ended as a whole; and Ctrl-C in the terminal is ours alone
-        )
-        theirs.close()
-        os.close(ours_life)
+        try:
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", str(START), *map(str, (theirs.fileno(), ours_life, os.getpid(), ROOT))],
+                pass_fds=(theirs.fileno(), ours_life),
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=self._log,
+                start_new_session=True,  # its own group, to be ended as a whole; and Ctrl-C in the terminal is ours alone
+            )
+        except OSError:
+            self._close()
+            raise
+        finally:
+            theirs.close()
+            os.close(ours_life)
         self.send(("begin", payload, place, None))
 
     def send(self, message: tuple[Any, ...]) -> None:
@@ -68,6 +73,9 @@ class _Process(Worker):
         with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS says "permission" of an empty group
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+        self._close()
+
+    def _close(self) -> None:
         self.connection.close()
         os.close(self._lifeline)
         self._log.close()
@@ -86,6 +94,16 @@ class _Process(Worker):
         return self._log.read()[-TAIL:].decode(errors="replace").strip()
 
 
+WORKER_BYTES = 20_000_000
+"""No worker needs less: one that has imported numpy and nothing else has 40 MB, a part of them shared."""
+
+WORKER_FILES = 3
+"""Open files of this process for each worker: the connection, the lifeline, the log."""
+
+OTHER_FILES = 100
+"""Of the program itself, its modules and databases."""
+
+
 def check_workers(
     workers: int, timeout: float | None, cores: int | None = None, gpus: float | None = None
 ) -> list[Place]:
@@ -93,7 +111,30 @@ def check_workers(
     seconds = unwrap(timeout)
     if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0):
         raise InvalidArgument("timeout", "must be a number of seconds above 0", timeout)
+    if (number := as_int(workers)) is not None:
+        _check_room(number)
     return share(workers, cores, gpus)
+
+
+def _check_room(workers: int) -> None:
+    """Refuse more processes than this machine can hold; raise the limit of open files, within what is allowed."""
+    import resource  # not on Windows, where there are no worker processes
+
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if workers > (most := max(1, memory // WORKER_BYTES)):
+        rule = f"must be at most {most:,}: each worker is a process of at least {WORKER_BYTES / 1e6:g} MB"
+        raise InvalidArgument("workers", rule, workers, f"this machine has {memory / 1e9:,.0f} GB of memory")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = workers * WORKER_FILES + OTHER_FILES
+    if soft == resource.RLIM_INFINITY or needed <= soft:
+        return
+    if hard != resource.RLIM_INFINITY and needed > hard:
+        most = max(1, (hard - OTHER_FILES) // WORKER_FILES)
+        rule = (
+            f"must be at most {most:,}: each worker takes {WORKER_FILES} of the {hard:,} files that a process may open"
+        )
+        raise InvalidArgument("workers", rule, workers, "raise that limit (ulimit -Hn)")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
 class ProcessExecutor(WorkerPool[_Process]):
@@ -116,10 +157,21 @@ class ProcessExecutor(WorkerPool[_Process]):
         self._places = check_workers(workers, timeout, cores, gpus)
         self._overrule = cores is not None
         self._payload = pickled(objective, goals, list(sys.path))
-        self._workers = [self._start(place) for place in self._places]
+        try:
+            for place in self._places:
+                self._workers.append(self._start(place))
+        except ObjectiveError:
+            self.close()
+            raise
 
     def _start(self, place: Place) -> _Process:
-        return _Process(self._payload, place, place.environment(os.environ, overrule=self._overrule))
+        try:
+            return _Process(self._payload, place, place.environment(os.environ, overrule=self._overrule))
+        except OSError as error:
+            raise ObjectiveError(
+                f"worker process {place.worker} of {len(self._places)} cannot be started: {error}; pass fewer workers=, or "
+                "raise the limit (ulimit -n: open files; ulimit -u: processes)"
+            ) from error
 
     def _wait(self, seconds: float) -> None:
         wait([worker.connection for worker in self._workers], seconds)

@@ -26,10 +26,12 @@ from xstar.core.goals import Goals
 from xstar.core.hints import warn_once
 from xstar.journal.trial import Failure, Job
 from xstar.run.carrying import Carrier
+from xstar.run.descriptors import identity
 from xstar.run.devices import Place
 from xstar.run.memory import give_back
 from xstar.run.objective import Objective, Streams, describe, leave_if_forked
 from xstar.run.orphans import on_record, take_over
+from xstar.run.pool import CLOSED
 from xstar.run.run import Answer, run_job
 
 # to a worker     ("begin", pickle of (sys.path or None, pickle of (objective, goals)), Place, Carrier or None)
@@ -46,13 +48,20 @@ class Link:
 
     def __init__(self, connection: Connection[Any, Any]) -> None:
         self._connection = connection
+        self._identity = identity(connection.fileno())
         self.owner = os.getpid()
         self.receive = connection.recv
         self.waiting = connection.poll
 
     def send(self, *message: Any) -> None:
         leave_if_forked(self.owner)
+        self.check()
         self._connection.send(message)
+
+    def check(self) -> None:
+        """End the process if the objective closed the connection: under its number may be a file of the objective's now."""
+        if identity(self._connection.fileno()) != self._identity:
+            os._exit(CLOSED)
 
 
 def main(socket: int, lifeline: int, parent: int) -> None:
@@ -100,6 +109,7 @@ def _run(
     run = (job.trial, job.attempt)
     with _output_to(job.directory), on_record(job.directory, parent):
         outcome = run_job(objective, goals, job, channel, place)
+        link.check()
         try:
             channel.keep()
         except Exception as error:

@@ -71,7 +71,8 @@ class ByteLock:
 
     def close(self) -> None:
         if self._file is not None:
-            os.close(self._file)
+            with contextlib.suppress(OSError):  # an objective in this process may have closed it
+                os.close(self._file)
             self._file = None
 
 
@@ -122,7 +123,8 @@ class Queue:
             self._poll.close()
             self._poll = None
         if self._pipe is not None:
-            os.close(self._pipe)
+            with contextlib.suppress(OSError):
+                os.close(self._pipe)
             self._pipe = None
 
     def _open(self) -> None:

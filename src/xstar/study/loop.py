@@ -18,7 +18,7 @@ from types import FrameType
 
 from xstar.core.messages import MEMORIES
 from xstar.core.reasons import last_line
-from xstar.errors import ObjectiveError
+from xstar.errors import ObjectiveError, StorageError
 from xstar.journal.trial import Failure, Finished, Job, Noted, Outcome, Report, State, Trial, Verdict
 from xstar.run import Executor, RunsInPoll
 from xstar.schedulers import Advises
@@ -128,7 +128,12 @@ def run(
             try:
                 executor.close()
             finally:
-                study.leases.release(_WHY.get(type(error)) or f"the program failed: {type(error).__name__}: {error}")
+                try:
+                    study.leases.release(
+                        _WHY.get(type(error)) or f"the program failed: {type(error).__name__}: {error}"
+                    )
+                except (StorageError, OSError) as failed:  # of no more interest than what ends the search
+                    log.warning("running trials were not given up: %s", failed)
             if isinstance(error, _Terminated):
                 raise SystemExit(128 + signal.SIGTERM) from None
             raise
