@@ -15,9 +15,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
 import cloudpickle
@@ -29,8 +27,9 @@ from xstar.run.carrying import Carrier
 from xstar.run.descriptors import identity
 from xstar.run.devices import Place
 from xstar.run.memory import give_back
-from xstar.run.objective import Objective, Streams, describe, leave_if_forked
+from xstar.run.objective import Objective, describe, leave_if_forked
 from xstar.run.orphans import on_record, take_over
+from xstar.run.output import output_to
 from xstar.run.pool import CLOSED
 from xstar.run.run import Answer, run_job
 
@@ -107,7 +106,7 @@ def _run(
 ) -> None:
     channel = _LinkChannel(link, job, carrier)
     run = (job.trial, job.attempt)
-    with _output_to(job.directory), on_record(job.directory, parent):
+    with output_to(job.directory), on_record(job.directory, parent):
         outcome = run_job(objective, goals, job, channel, place)
         link.check()
         try:
@@ -164,28 +163,6 @@ class _LinkChannel:
                 if found.end:
                     break
         return found
-
-
-@contextlib.contextmanager
-def _output_to(directory: str | None) -> Iterator[None]:
-    """Send file descriptors 1 and 2 (so C code and child processes too) to the trial's own files."""
-    if directory is None:
-        yield
-        return
-    Path(directory).mkdir(parents=True, exist_ok=True)
-    kept = [(number, os.dup(number)) for number in (1, 2)]
-    for number, name in ((1, "stdout.txt"), (2, "stderr.txt")):
-        file = os.open(os.path.join(directory, name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        os.dup2(file, number)
-        os.close(file)
-    streams = Streams()
-    try:
-        yield
-    finally:
-        streams.put_back()
-        for number, old in kept:
-            os.dup2(old, number)
-            os.close(old)
 
 
 def _die_with(lifeline: int) -> None:
