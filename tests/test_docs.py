@@ -267,7 +267,7 @@ def test_the_picture_of_the_parts_is_that_of_the_contract() -> None:
     assert (DOCS / "assets" / "layers.svg").read_text() == module.draw(module.layers())
 
 
-SHELVES = ("nets", "searchers", "schedulers", "executors", "igo", "problems", "registry", "testing")
+SHELVES = ("nets", "searchers", "schedulers", "run", "igo", "registry", "testing")
 
 
 def public_names() -> set[str]:
