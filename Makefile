@@ -23,7 +23,7 @@ INTEGRATIONS := tests/integrations tests/benchmarks tests/examples \
 PARALLEL := -n auto --dist worksteal
 SEED ?= 0
 
-.PHONY: help demo test test-all test-kernels test-oldest test-newest test-integrations fuzz soak lint format docs bench bench-quick bench-peers clean
+.PHONY: help demo test test-all test-benchmarks test-kernels test-oldest test-newest test-integrations fuzz soak lint format docs bench bench-quick bench-peers clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,7 +49,10 @@ demo: $(DEMO)/.installed  ## search on scikit-learn's digits, about a minute; a 
 
 test: lint  ## lint, then every test that is not slow
 	$(BIN)/python $(COMPILE)
-	$(BIN)/python -m pytest $(PARALLEL) --durations=10
+	$(BIN)/python -m pytest $(PARALLEL) --durations=10 --ignore tests/benchmarks
+
+test-benchmarks: .venv/.installed  ## the tests of benchmarks/: its tables, what it measures, the pages made from its records
+	$(BIN)/python -m pytest $(PARALLEL) tests/benchmarks $(ARGS)
 
 test-all: lint  ## lint, then every test, the slow ones too, with examples drawn anew; numbers with every core type
 	$(BIN)/python $(COMPILE)

@@ -25,6 +25,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from dataclasses import replace
 
+from benchmarks import tables as problems
 from benchmarks.harness.cases import searched
 from benchmarks.harness.class_ranks import complete_pairs, overall, ranked
 from benchmarks.harness.development import development
@@ -39,7 +40,6 @@ from benchmarks.workloads.dngo_forms import Form
 from benchmarks.workloads.suggestion_time import PROBLEM, suggestion_time
 from xstar.searchers import DNGO, Searcher
 from xstar.searchers.dngo.fit import EVERY, PAPER, DNGOOptions, Sizes
-from xstar.testing import problems
 
 TABLE1 = {
     "branin": (200, 200, "0.398"),

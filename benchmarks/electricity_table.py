@@ -1,7 +1,7 @@
 """A table of learning curves: MOBSTER's MLP on *electricity*, thousands of configurations for 81 epochs, trained on one GPU.
 
     python -m benchmarks.electricity_table [--minutes 8] [--waves 2] [--wave 2048] [--processes 4] [--parts DIR] [--device cuda]
-    python -m benchmarks.electricity_table --gather src/xstar/testing/problems/tables/electricity.npz
+    python -m benchmarks.electricity_table --gather benchmarks/tables/electricity.npz
 
 Configurations are those of a Sobol sequence over the paper's space; a wave is 2,048 of them, so that one alone is a table.
 They are trained in groups with the same batch size and about the same widths (``workloads/electricity_training.py``). Each

@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 
 import xstar as xs
+from benchmarks import tables as problems
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main
 from benchmarks.harness.problems import at_hand
 from benchmarks.harness.records import Found, Task, arrival, best_after, improvements, significant
 from benchmarks.harness.report import Results, mean_and_error, table
 from benchmarks.harness.run import Libraries
-from xstar.testing import problems
 from xstar.testing.problems.synthetic import Function
 
 CHOSEN_ON = ("branin", "hartmann6", "rosenbrock4", "levy6")

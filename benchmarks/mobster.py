@@ -21,12 +21,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from benchmarks import tables as problems
 from benchmarks.harness.experiment import Experiment, Part, main
 from benchmarks.harness.records import Found, Record, Task, best_after
 from benchmarks.harness.report import Results, mean_and_error, ranks, table
 from benchmarks.harness.run import Libraries
 from benchmarks.harness.simulated import Comparison, run_simulated, simulated_tasks, tally
-from xstar.testing import problems
 
 SYNE_TUNE = "syne-tune-mobster"
 PAPER = "mobster-paper"

@@ -39,6 +39,7 @@ from benchmarks.harness.problems import at_hand
 from benchmarks.harness.records import Record, Task, best_after
 from benchmarks.harness.report import Results, row_of_cells, table
 from benchmarks.harness.run import Libraries
+from benchmarks.tables import data
 from benchmarks.workloads.architecture_search import (
     EDGES,
     FINAL,
@@ -52,7 +53,6 @@ from benchmarks.workloads.architecture_search import (
 )
 from benchmarks.workloads.mlp_training import FILES, TRAININGS
 from xstar.core.pareto import hypervolume
-from xstar.testing.problems import data
 
 PLAIN = ("nasbot", "evolution", "nsga2", "random")
 LIMITS = (2_000, 20_000)

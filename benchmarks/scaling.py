@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import tables as problems
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main, names, numbers
 from benchmarks.harness.records import Found, Task, significant
 from benchmarks.harness.report import Results, table
@@ -29,7 +30,6 @@ from tools.svg import Series, line_chart
 from xstar.schedulers import ASHA
 from xstar.searchers import DNGO
 from xstar.study import Study
-from xstar.testing import problems
 from xstar.testing.problems import Curve, Problem
 from xstar.testing.simulate import simulate
 

@@ -17,12 +17,12 @@ from functools import partial
 
 import numpy as np
 
+from benchmarks import tables as problems
 from benchmarks.harness.experiment import Experiment, Part, chosen_from, main, numbers
 from benchmarks.harness.methods import LIBRARIES, METHODS, Informed, decide, made
 from benchmarks.harness.problems import levy20
 from benchmarks.harness.records import Found, Task, significant
 from benchmarks.harness.report import Results, ratio, table
-from xstar.testing import problems
 
 OURS = "xstar-gp"
 WARM_UP = 25

@@ -183,7 +183,7 @@ def test_the_shelf_that_is_typed_is_the_shelf_that_is_loaded() -> None:
         getattr(xstar, "minimise")  # noqa: B009
 
 
-LAZY = {"__init__.py", "core/compiled.py", "testing/problems/data.py"}
+LAZY = {"__init__.py", "core/compiled.py"}
 """The package itself, which loads its parts at use, and packages of somebody else's."""
 
 

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import xstar as xs
+from benchmarks import tables as problems
 from benchmarks.harness import discrete, funnels
 from benchmarks.harness.cases import Case, of_vector
 from benchmarks.harness.problems import FCNET, HPOLIB, NB201
 from benchmarks.workloads.quickstarts import tasks as quickstarts
-from xstar.testing import problems
 
 Vector = NDArray[np.float64]
 
@@ -286,4 +286,4 @@ def development() -> dict[str, Case]:
         **_failing(),
         **_without_structure(),
     }
-    return found | {name: known("tables", name) for name in (*HPOLIB, *FCNET, *NB201) if problems.available(name)}
+    return found | {name: known("tables", name) for name in (*HPOLIB, *FCNET, *NB201) if not problems.missing(name)}

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from xstar.testing import problems
+from benchmarks import tables as problems
 from xstar.testing.problems import Curve
 from xstar.testing.problems.base import Noise
 

@@ -30,13 +30,13 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import xstar as xs
+from benchmarks import tables as problems
 from benchmarks.harness.flat_peers import Hyperopt, Nevergrad
 from benchmarks.harness.peers import BoTorch, Cmaes, Optuna, Smac, gp_sampler, tpe_sampler
 from benchmarks.harness.records import Found, Task, improvements, significant
 from benchmarks.harness.run import OURS, Libraries
 from xstar.journal.trial import Origin
 from xstar.space import Config, Space
-from xstar.testing import problems
 from xstar.testing.problems import Problem
 
 

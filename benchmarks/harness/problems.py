@@ -6,10 +6,10 @@ import statistics
 from collections.abc import Sequence
 from functools import lru_cache
 
+from benchmarks import tables as problems
 from benchmarks.harness import kinds, training_sets
+from benchmarks.tables.lcbench import TABLED
 from xstar.core.randomness import Streams
-from xstar.testing import problems
-from xstar.testing.problems.lcbench import TABLED
 from xstar.testing.problems.synthetic import Function, levy6
 
 HPOLIB = ("hpolib-lda", "hpolib-svm", "hpolib-logreg")

@@ -25,11 +25,11 @@ import numpy as np
 
 import xstar as xs
 from benchmarks.harness.trade_offs import Case
+from benchmarks.tables import data
+from benchmarks.tables.hpolib import FCNET_FILES, FCNET_SPACE
+from benchmarks.tables.nasbench201 import FILE, OPERATIONS
 from xstar.core.pareto import Array, non_dominated
 from xstar.searchers.mutation import mutated
-from xstar.testing.problems import data
-from xstar.testing.problems.hpolib import FCNET_FILES, FCNET_SPACE
-from xstar.testing.problems.nasbench201 import FILE, OPERATIONS
 
 
 @lru_cache(maxsize=1)

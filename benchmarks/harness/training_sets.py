@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness.trade_off_tables import AUC, SURROGATE, TRAINING, XGBOOST, xgboost_answers
+from benchmarks.tables import data
 from xstar.space import Config
-from xstar.testing.problems import Curve, data
+from xstar.testing.problems import Curve
 
 FAMILY = "rbv2-xgboost-"
 STEPS = 27

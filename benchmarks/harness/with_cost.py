@@ -17,13 +17,14 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import tables as problems
 from benchmarks.harness.problems import full_training
 from benchmarks.harness.records import Found, Task, significant
 from benchmarks.harness.simulated import TIMES
 from benchmarks.harness.trade_off_tables import nb201
 from xstar.core.pareto import Array, hypervolume, non_dominated
 from xstar.core.randomness import Streams
-from xstar.testing import problems, simulate as simulation
+from xstar.testing import simulate as simulation
 from xstar.testing.problems import Curve, Problem
 from xstar.testing.simulator import METRIC
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks import tables as problems
 from benchmarks.cost import PROGRAMS, pairs, run_startup
 from benchmarks.harness.machine import installed
 from benchmarks.harness.methods import METHODS, search
@@ -26,7 +27,6 @@ from benchmarks.igo import run as hitting_times
 from benchmarks.workloads.hitting_times import SEED
 from benchmarks.workloads.suggestion_time import suggestion_time
 from benchmarks.workloads.trial_cost import optuna_trials, xstar_trials
-from xstar.testing import problems
 
 LEAST = 1e-9
 """Regrets below count as this: a ratio of rounding errors says nothing."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import xstar as xs
+from benchmarks import tables as problems
 from benchmarks.harness.methods import METHODS, Optimiser, Xstar
 from benchmarks.harness.records import Found, Task, improvements, significant
 from benchmarks.workloads.mlp_training import Trained, domain, train
@@ -23,7 +24,6 @@ from xstar.searchers import NASBOT, Searcher
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.bo.suggest import Design, suggest
 from xstar.searchers.nasbot.paper import PaperLearner, paper_options
-from xstar.testing import problems
 
 FINAL = 3
 POOL = 10

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.tables import data
 from xstar import nets
-from xstar.testing.problems import data
 
 FILES = {
     "naval": "uci_regression/naval-propulsion-plant.npz",

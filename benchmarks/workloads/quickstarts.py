@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 
 import xstar as xs
+from benchmarks import tables as problems
 from xstar.space import Float, Int
-from xstar.testing import problems
 
 CHECKPOINTS = (30, 60, 100)
 TRIALS = max(CHECKPOINTS)

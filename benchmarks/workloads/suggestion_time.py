@@ -7,11 +7,11 @@ import statistics
 
 import numpy as np
 
+from benchmarks import tables as problems
 from benchmarks.harness.methods import METHODS, Informed, decide, made
 from benchmarks.harness.records import Found, significant
 from xstar.searchers.auto import SWITCH
 from xstar.searchers.dngo.fit import Sizes, last_training
-from xstar.testing import problems
 
 PROBLEM = "hartmann6"
 

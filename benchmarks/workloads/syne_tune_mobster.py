@@ -16,11 +16,11 @@ from datetime import datetime
 from importlib import import_module
 from typing import Any
 
+from benchmarks import tables as problems
 from benchmarks.harness.problems import full_training
 from benchmarks.harness.records import Found, Task, significant
 from xstar.schedulers.rungs import geometric_rungs
 from xstar.space import Choice, Float, Int, Ordinal, Space
-from xstar.testing import problems
 from xstar.testing.problems import Curve, Problem
 from xstar.testing.simulate import rungs_at
 

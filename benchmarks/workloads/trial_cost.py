@@ -19,7 +19,7 @@ SPACE = xs.Space(
 
 def new_study(storage: Path | None) -> xs.Study:
     study = partial(xs.Study, SPACE, method="random", seed=0)
-    return study() if storage is None else study(name="overhead", storage=storage)
+    return study() if storage is None else study(study="overhead", storage=storage)
 
 
 def ask_and_tell(study: xs.Study, trials: int) -> None:

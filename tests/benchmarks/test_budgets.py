@@ -50,14 +50,6 @@ def test_who_never_gets_there_took_the_whole_time() -> None:
     assert math.isinf(regret_curve([{"best": []}], grid, 0.0)[-1])
 
 
-def test_compared_with_each_reference_and_each_form() -> None:
-    methods = ["random", "asha", "mobster", "mobster@023aeac", "mobster~a:B=1"]
-    assert budgets.compared(methods) == [
-        *(("mobster", other) for other in ("random", "asha", "mobster@023aeac")),
-        *(("mobster~a:B=1", other) for other in ("random", "asha", "mobster", "mobster@023aeac")),
-    ]
-
-
 def test_a_tiny_comparison(tmp_path: Any, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchmarks.harness.machine.changes", lambda root=None: [])
     small = ["--workers", "2", "--trainings", "1", "--seeds", "1", "--processes", "0", "--records", str(tmp_path)]
@@ -118,9 +110,3 @@ def test_with_a_cost_what_falls_is_the_negative_hypervolume(monkeypatch: pytest.
         assert times[-1] <= found[method]["seconds"]
     assert found["asha"] != found["mobster"]
     problem_of.cache_clear()
-
-
-def test_every_task_with_two_objectives_is_a_task_with_one_and_a_cost() -> None:
-    for name in (*budgets.TWO_DEVELOPMENT, *budgets.TWO_VALIDATION):
-        assert name.partition("+")[0] in (*budgets.DEVELOPMENT, *budgets.VALIDATION)
-    assert not set(budgets.TWO_DEVELOPMENT) & set(budgets.TWO_VALIDATION)

@@ -6,14 +6,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import spearmanr
 
 from benchmarks import curves
 from benchmarks.workloads.converging import ConvergingCurves
 from benchmarks.workloads.curve_models import Fitted, fitted
-from benchmarks.workloads.curve_states import COUNTS, State, states
+from benchmarks.workloads.curve_states import State
 from xstar.journal.memo import Memo
 from xstar.models.gp import negative_log_posterior
 from xstar.models.kernels import Array
@@ -88,25 +87,6 @@ def test_the_gradient_of_converging_curves() -> None:
     assert_allclose(gradient, [(up - down) / 2e-5 for up, down in ends], rtol=1e-4, atol=1e-5)
 
 
-def test_converging_curves_end_in_the_function_of_configurations() -> None:
-    """At the full budget the change is nothing: the covariance with any budget is that of configurations, and the level."""
-    made, rng = surrogate(), np.random.default_rng(0)
-    theta = np.array([prior.centre for prior in made.priors])
-    x, r = rng.random((5, 2)), np.array([1, 3, 9, 27, 27]) / 27
-    full = np.column_stack([x, np.ones(5)])
-    alone = made.kernel.at(theta[:-4], x, x).K + 0.5
-    assert_allclose(made.covariance(theta, full, np.column_stack([x, r])).K, alone)
-    assert_allclose(made.variance(theta, full).values, np.diagonal(alone))
-
-
-@pytest.mark.parametrize("name", curves.METHODS)
-def test_every_model_tells_good_from_bad(name: str) -> None:
-    state = some_state()
-    found = curves.measured(state, fitted(name, state))
-    assert set(found) == {"begun", "unseen", "near"}
-    assert found["unseen"][0] > 0.5
-
-
 def test_the_networks_are_those_of_the_searcher() -> None:
     """As fitted to all observations, under the same random stream."""
     state = some_state()
@@ -120,13 +100,3 @@ def test_the_networks_are_those_of_the_searcher() -> None:
     mean, variance = fitted("dngo", state).predict(at)
     assert_allclose(mean, means.mean(axis=0), rtol=1e-8)
     assert_allclose(variance, variances.mean(axis=0) + means.var(axis=0), rtol=1e-8)
-
-
-def test_states_are_those_of_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmarks.workloads.curve_states.COUNTS", (6, 12))
-    early, late = states("curves-mlp", "asha", 0)
-    assert len(early.loss) < len(late.loss)
-    assert_allclose(late.loss[: len(early.loss)], early.loss)  # of one search
-    assert early.asked["unseen"][0].shape == (100, 4)
-    assert len(early.asked["begun"][1]) <= 6
-    assert COUNTS[0] == 20

@@ -97,20 +97,6 @@ def test_the_gradient_under_dropout_is_that_of_autograd(monkeypatch: pytest.Monk
     assert set(first.unique().tolist()) == {0.0, 2.0}  # 1 / keep, or nothing
 
 
-def test_the_design_is_that_of_the_papers_table() -> None:
-    drawn = workload.design(256)
-    assert drawn[:64] == workload.design(64)  # a wave more does not change the ones before
-    lows = {"learning_rate": 1e-6, "weight_decay": 1e-8, "dropout_1": 0.0, "units_1": 16, "scale_1": 1e-3}
-    highs = {"learning_rate": 1.0, "weight_decay": 1.0, "dropout_1": 0.99, "units_1": 1024, "scale_1": 10.0}
-    for name, low in lows.items():
-        values = [each[name] for each in drawn]
-        assert low <= min(values) <= low * 1.5 + 0.02
-        assert highs[name] >= max(values) >= highs[name] / 1.5
-    assert {each["batch_size"] for each in drawn} == set(workload.BATCHES)
-    assert workload.group_of(config(units_1=64, units_2=65, batch_size=32)) == (32, 64, 256)
-    assert all(workload.TRAIN // batch % workload.CHUNK == 0 for batch in workload.BATCHES)
-
-
 def test_networks_that_diverge_count_as_the_majority() -> None:
     data = workload.split(rows(), CPU, (96, 32))
     networks = workload.Networks(CONFIGS[:1], [5], data.features, CPU)

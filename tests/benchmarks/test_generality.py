@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-
 import numpy as np
 import pytest
 
 import xstar as xs
-from benchmarks import generality
-from benchmarks.harness import class_ranks, validation
+from benchmarks.harness import class_ranks
 from benchmarks.harness.cases import Case, search, true_after
 from benchmarks.harness.development import development
 from benchmarks.harness.mostly_failing import mostly_failing
-from benchmarks.harness.peers import active_part, without_conditions
 from benchmarks.harness.penalties import penalised
 from benchmarks.harness.records import Record, Task
 from benchmarks.harness.report import Results
-
-
-def test_the_development_set_has_thirty_problems_in_every_class() -> None:
-    cases = {name: case for name, case in development().items() if case.kind != "tables"}
-    assert len(cases) >= 30
-    kinds = {"low d", "high d", "separable", "rotated", "noisy", "mixed", "conditional", "categories", "failing"}
-    kinds |= {"weak structure", "counts", "spoilt", "bits"}
-    assert {case.kind for case in cases.values()} == kinds
-    assert not set(cases) & set(validation.names())
 
 
 @pytest.mark.parametrize("name", [name for name, case in development().items() if case.kind != "tables"])
@@ -61,16 +48,6 @@ def test_failures_are_told_and_counted() -> None:
     assert 0 < found["failed"] < 20
 
 
-def test_a_space_without_conditions_gives_configurations_of_the_one_with() -> None:
-    space = development()["layers"].space
-    flat = without_conditions(space)
-    values = flat.sample(np.random.default_rng(0))
-    assert len(values) == len(space)
-    config = active_part(space, values.__getitem__)
-    assert config == space.parse(config)
-    assert len(config) < len(values)
-
-
 def test_ranks_are_averaged_over_seeds_and_share_what_is_equal() -> None:
     made = {"commit": "0", "machine": "", "versions": {}}
 
@@ -94,19 +71,6 @@ def test_ranks_are_averaged_over_seeds_and_share_what_is_equal() -> None:
     assert "| low d (2) | **1.50 ± 0.00** | **1.50 ± 0.00** | 3.00 ± 0.00 | no |" in text
 
 
-def test_a_method_with_one_seed_of_five_is_ranked_on_that_alone() -> None:
-    records = {}
-    for seed in range(5):
-        for method, loss in (("xstar-gp", 1.0), ("nevergrad", 2.0), ("optuna-gp", 3.0))[: 3 if seed == 0 else 2]:
-            task = Task.of(seed, "levy6", method, evaluations=100, set="development")
-            records[task] = Record(task, {"incumbents": [(1, loss)], "processor": 1.0}, {})
-    results = Results(list(records), records)
-    assert class_ranks.widely_run(results) == ["xstar-gp", "nevergrad"]
-    text = "\n".join(class_ranks.with_fewer_seeds(results, [25]))
-    assert "1 problems, 1 searches" in text
-    assert "| optuna-gp | 3.00" in text
-
-
 def test_what_fails_returns_a_penalty_or_the_loss_of_chance() -> None:
     for name, case in penalised().items():
         failing = mostly_failing()[name.removesuffix("-by-chance")]
@@ -115,19 +79,3 @@ def test_what_fails_returns_a_penalty_or_the_loss_of_chance() -> None:
         drawn = [case.space.sample(np.random.default_rng(seed)) for seed in range(100)]
         worst = 0.9 if name.endswith("-by-chance") else 1e9
         assert [case.true(config) == worst for config in drawn] == [failing.fails(config) for config in drawn], name
-
-
-def test_a_penalty_is_no_loss_that_was_found() -> None:
-    records = {}
-    for method, incumbents in (
-        ("xstar-gp", [(1, 1e9), (5, 2.0)]),
-        ("optuna-tpe", [(3, 3.0)]),
-        ("nevergrad", [(1, 1e9)]),
-    ):
-        task = Task.of(0, "box3-cusp", method, evaluations=100, set="penalties")
-        found = {"incumbents": incumbents, "failed": 0, "processor": 1.0, "median": 1.0}
-        records[task] = Record(task, found, {})
-    text = "\n".join(generality.report("penalties", Results(list(records), records), Namespace(evaluations=100)))
-    assert "| xstar-gp | **1.00 ± 0.00** |" in text
-    assert "| optuna-tpe | 2.00 ± 0.00 |" in text
-    assert "| nevergrad | 3.00 ± 0.00 |" in text

@@ -10,14 +10,11 @@ import numpy as np
 import pytest
 
 from benchmarks import objectives
-from benchmarks.harness import trade_offs
-from benchmarks.harness.front_methods import value
 from benchmarks.harness.front_ranks import ahead, full_report, holm
 from benchmarks.harness.records import Record, Task
 from benchmarks.harness.report import Results
 from benchmarks.harness.trade_offs import Case, bnh, c2_dtlz2, dtlz, osy, wfg, zdt
 from xstar.core.pareto import hypervolume
-from xstar.space import Float, Int
 
 CLOSED: dict[str, Callable[[], Case]] = {
     **{f"zdt{which}": partial(zdt, which, 4) for which in (1, 2, 3, 4, 6)},
@@ -78,18 +75,6 @@ def test_what_is_infeasible_covers_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     assert found["regrets"][0] >= found["regrets"][1]
 
 
-def test_every_problem_has_its_class_and_a_set_of_its_own() -> None:
-    names = [name for cases in objectives.CASES.values() for name in cases]
-    assert len(names) == len(set(names))
-    assert {objectives.kind_of(name) for name in names} == set(objectives.KINDS.values())
-
-
-def test_values_of_pymoo_are_in_the_range() -> None:
-    assert value(Float(1e-4, 1e-2, log=True), 0.5) == pytest.approx(1e-3)
-    assert value(Int(1, 100, log=True), 1.0) == 100
-    assert value(Float(1e-4, 1e-1, log=True), 1.0) <= 1e-1
-
-
 def test_a_peer_is_ahead_where_it_covers_more_throughout() -> None:
     def record(seed: int, method: str, regret: float) -> Record:
         found = {"regrets": [regret, regret], "processor": 1.0}
@@ -102,9 +87,3 @@ def test_a_peer_is_ahead_where_it_covers_more_throughout() -> None:
     pairs = {("zdt1", s): {"xstar-gp": [0.2], "a": [0.2]} for s in range(5)}
     assert ahead(pairs, "xstar-gp", "a", 0) == 1.0
     assert holm({("a",): 0.2}) == []
-
-
-def test_the_orthant_of_a_ball() -> None:
-    draws = np.random.default_rng(0).random((20_000, 4))
-    share = float(((draws**2).sum(axis=1) <= 1).mean())
-    assert trade_offs.orthant_of_ball(4) == pytest.approx(share, abs=0.01)

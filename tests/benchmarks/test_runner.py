@@ -99,35 +99,6 @@ def test_what_is_on_record_is_not_run_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("clean")
-def test_again_renews_ours_and_a_new_version_renews_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    given = [*SMALL[:-1], "xstar-random,optuna-tpe", "--records", str(tmp_path), "--processes", "0"]
-    ran: list[str] = []
-
-    def noted(task: Task, options: Namespace) -> Found:
-        ran.append(task.method)
-        return {"best": [(1, 1.0)], "processor": 1.0, "median": 1.0, "wall": 1.0}
-
-    main(running(noted), given)
-    ran.clear()
-    main(running(noted), [*given, "--again"])
-    assert ran == []  # the records are of this src/
-    monkeypatch.setattr(machine, "same_source", lambda commit: False)
-    main(running(noted), [*given, "--again"])
-    assert ran == ["xstar-random"] * 2
-    assert len(Store(tmp_path / "quality.jsonl").read()) == 4
-    ran.clear()
-    monkeypatch.setattr(machine, "installed", lambda name: "99.0" if name == "optuna" else "0.1.0")
-    main(running(noted), given)
-    assert ran == ["optuna-tpe"] * 2
-
-
-@pytest.mark.usefixtures("clean")
-def test_nothing_is_begun_after_the_limit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(running(never), [*SMALL, "--records", str(tmp_path), "--processes", "0", "--limit-minutes", "-1"])
-    assert "2 of 2 were not begun in -1 minutes" in capsys.readouterr().err
-
-
-@pytest.mark.usefixtures("clean")
 def test_a_failed_run_is_told_and_the_others_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def fails_once(task: Task, options: Namespace) -> Found:
         if task.seed == 0:
@@ -138,22 +109,6 @@ def test_a_failed_run_is_told_and_the_others_are_kept(tmp_path: Path, capsys: py
         main(running(fails_once), [*SMALL, "--records", str(tmp_path), "--processes", "0"])
     assert "no luck" in capsys.readouterr().err
     assert len(lines(tmp_path)) == 1
-
-
-@pytest.mark.usefixtures("clean")
-def test_a_peer_that_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "installed", lambda name: None if name == "smac" else "1.0")
-    given = [*SMALL[:-1], "smac", "--records", str(tmp_path), "--processes", "0"]
-    with pytest.raises(SystemExit, match=r"not installed: smac\. `make bench-peers`"):
-        main(dngo.EXPERIMENT, given)
-    with pytest.raises(SystemExit, match=r"no_such_library cannot be imported .* `make bench-peers`"):
-        machine.peer("no_such_library")
-
-
-def test_unknown_methods_and_problems_are_refused(clean: None, tmp_path: Path) -> None:
-    for option, word in (("--methods", "xstar-magic"), ("--problems", "brainin")):
-        with pytest.raises(SystemExit, match=f"{option}: unknown: {word}"):
-            main(dngo.EXPERIMENT, ["--part", "table1", "--records", str(tmp_path), option, word])
 
 
 # --- changed trees -----------------------------------------------------------------------------------------------------
@@ -176,24 +131,6 @@ def test_a_changed_tree_is_refused(
     assert "| branin | 200 | 0.398 |" in told
     assert lines(tmp_path) == []
     assert not (tmp_path / "results").exists()
-
-
-def test_dirty_runs_ours_and_shows_the_peers_that_are_on_record(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clean: None
-) -> None:
-    given = [*SMALL[:-1], "xstar-random,optuna-tpe", "--records", str(tmp_path), "--processes", "0"]
-    ran: list[Any] = []
-
-    def noted(task: Task, options: Namespace) -> Found:
-        ran.append(task.method)
-        return {"best": [(1, 1.0)], "processor": 1.0, "median": 1.0, "wall": 1.0}
-
-    main(running(noted), given)
-    before = lines(tmp_path)
-    ran.clear()
-    main(running(noted), [*given, "--dirty"])
-    assert ran == ["xstar-random"] * 2
-    assert lines(tmp_path) == before
 
 
 def test_changes_are_those_that_can_change_a_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,40 +9,24 @@ import subprocess
 import sys
 import threading
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
 
-from xstar.errors import InvalidArgument, InvalidConfig, MissingExtra
+from xstar.errors import InvalidArgument, InvalidConfig
 from xstar.space import Encoder
 from xstar.testing import problems
-from xstar.testing.problems import Curve, Problem, data, lcbench
-
-FILE_FREE = [
-    *("branin", "hartmann6", "ackley10", "rosenbrock4", "levy6", "curves-mlp", "curves-optimizer"),
-    *("curves-late", "curves-deep", "curves-schedule", "curves-regularised"),
-]
+from xstar.testing.problems import Curve, Problem, curves, synthetic
 
 
-LCBENCH = {f"lcbench-{task}" for task in lcbench.OPTIMA}
+class Contract:
+    """What is asked of a problem, by name."""
 
+    def made(self, name: str) -> Problem:
+        return problems.get(name)
 
-def made(name: str, **options: Any) -> Problem:
-    """The problem, or a skip that says what is missing."""
-    if reason := problems.missing(name):
-        pytest.skip(reason)
-    return problems.get(name, **options)
-
-
-def test_what_needs_no_file_is_always_there() -> None:
-    assert [name for name in FILE_FREE if not problems.available(name)] == []
-
-
-@pytest.mark.parametrize("name", problems.names())
-class TestEveryProblem:
     def test_it_says_what_it_is(self, name: str) -> None:
-        problem = made(name)
+        problem = self.made(name)
         assert problem.name == name
         assert problem.unit
         assert list(problem.budgets) == sorted(set(problem.budgets))
@@ -51,21 +35,21 @@ class TestEveryProblem:
         assert type(problem.optimum) is float
 
     def test_its_best_configuration_reaches_the_optimum(self, name: str) -> None:
-        problem = made(name)
+        problem = self.made(name)
         assert problem.space.parse(problem.best) == problem.best
         # 1e-4: the optima of the surrogate are rounded down to four decimals.
         tolerance = 1.01e-4 if name.startswith("lcbench-") else 1e-12
         assert problem.loss(problem.best) == pytest.approx(problem.optimum, abs=tolerance)
 
     def test_no_sample_is_below_the_optimum(self, name: str) -> None:
-        problem = made(name)
+        problem = self.made(name)
         rng = np.random.default_rng(0)
-        count = 300 if name in LCBENCH else 10_000  # test_tables.py asks the surrogates for many at once
+        count = 300 if name.startswith("lcbench-") else 10_000  # test_tables.py asks the surrogates for many at once
         losses = [problem.loss(problem.space.sample(rng)) for _ in range(count)]
         assert problem.optimum <= min(losses) < max(losses)
 
     def test_curves_are_plain_finite_and_take_time(self, name: str) -> None:
-        problem = made(name)
+        problem = self.made(name)
         rng = np.random.default_rng(1)
         for seed in range(20):
             curve = problem.curve(problem.space.sample(rng), seed)
@@ -76,7 +60,7 @@ class TestEveryProblem:
             assert all(before < after for before, after in pairwise(curve.seconds))
 
     def test_a_curve_is_a_function_of_configuration_and_seed(self, name: str) -> None:
-        problem, again = made(name), pickle.loads(pickle.dumps(made(name)))
+        problem, again = self.made(name), pickle.loads(pickle.dumps(self.made(name)))
         rng = np.random.default_rng(2)
         asked = [(problem.space.sample(rng), seed) for seed in range(5)]
         forward = [problem.curve(config, seed) for config, seed in asked]
@@ -85,14 +69,14 @@ class TestEveryProblem:
         assert forward == backward[::-1]
 
     def test_the_mean_over_seeds_is_the_expected_loss(self, name: str) -> None:
-        problem = made(name)
+        problem = self.made(name)
         config = problem.space.sample(np.random.default_rng(3))
         last = [problem.curve(config, seed).losses[-1] for seed in range(12)]  # 12: all runs of any table, evenly
         spread = float(np.std(last))
         assert np.mean(last) == pytest.approx(problem.loss(config), rel=1e-6, abs=2 * spread + 1e-12)
 
     def test_an_incomplete_configuration_is_refused_in_words(self, name: str) -> None:
-        problem = made(name)
+        problem = self.made(name)
         config = dict(problem.best)
         dropped = next(iter(config))
         del config[dropped]
@@ -102,8 +86,13 @@ class TestEveryProblem:
             problem.loss(config)
 
     def test_models_can_encode_its_space(self, name: str) -> None:
-        problem = made(name)
+        problem = self.made(name)
         assert Encoder(problem.space).width >= len(problem.space)
+
+
+@pytest.mark.parametrize("name", [*synthetic.ENTRIES, *curves.ENTRIES])
+class TestEveryProblem(Contract):
+    pass
 
 
 def test_noise_is_the_same_in_another_process() -> None:
@@ -137,48 +126,21 @@ def test_an_unknown_name_is_answered_with_those_there_are() -> None:
     with pytest.raises(InvalidArgument, match=r"hartmann6.*did you mean branin"):
         problems.get("brannin")
     with pytest.raises(InvalidArgument, match=r"problems.names\(\)"):
-        problems.available("something else")
+        problems.get("something else")
 
 
 def test_unknown_options_are_refused() -> None:
     with pytest.raises(InvalidArgument, match=r"takes max_budget, noise.*budget"):
         problems.get("curves-mlp", budget=3)
-    with pytest.raises(InvalidArgument, match="takes none"):
-        problems.get("klein-cnn", noise=0.1)
-
-
-def test_absent_data_is_an_error_that_names_the_variable(
-    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    monkeypatch.setenv("XSTAR_DATA", str(tmp_path_factory.mktemp("empty")))
-    for name in problems.names():
-        if name == "electricity":  # its table is part of xstar: test_electricity.py
-            continue
-        assert problems.available(name) == (name in FILE_FREE)
-        if name not in FILE_FREE:
-            with pytest.raises(InvalidArgument, match="XSTAR_DATA: must be a folder with the file") as caught:
-                problems.get(name)
-            assert "empty" in str(caught.value)
-
-
-def test_an_absent_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    made("lcbench-126025")
-    data.surrogate.cache_clear()
-    monkeypatch.setitem(sys.modules, "onnxruntime", None)  # as if it were not installed
-    assert "onnxruntime not installed" in problems.missing("lcbench-126025")
-    with pytest.raises(MissingExtra, match=r"\.\[benchmarks\]"):
-        problems.get("lcbench-126025")
-    assert problems.available("lcbench-table-126025")
 
 
 def test_a_problem_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(problems, "_ENTRIES", dict(problems._ENTRIES))
+    monkeypatch.setattr(problems, "_MAKERS", dict(problems._MAKERS))
 
     def make(*, noise: float = 0.5) -> Problem:
         return problems.get("branin", noise=noise)
 
-    problems.register("mine", make, files=["mine/table.csv"])
+    problems.register("mine", make)
     assert problems.get("mine", noise=0.25).space == problems.get("branin").space
-    assert not problems.available("mine")
     with pytest.raises(InvalidArgument, match="taken"):
         problems.register("mine", make)

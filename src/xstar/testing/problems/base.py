@@ -11,7 +11,7 @@ all of them alike and never changes their order: the one thing noise is there to
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Protocol
@@ -69,18 +69,6 @@ class Problem(Protocol):
 
     def loss(self, config: Mapping[str, Any]) -> float:
         """The expected loss at the full budget: without noise, or the mean of all the runs a table has."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """How the registry makes a problem, and what has to be there first."""
-
-    make: Callable[..., Problem]
-    """Called with the options of ``problems.get``; its keyword-only parameters are the options there are."""
-    files: tuple[str, ...] = ()
-    """The files it reads, relative to the folder of ``XSTAR_DATA``."""
-    packages: tuple[str, ...] = ()
-    """The packages of the extra ``benchmarks`` it imports."""
 
 
 class Noise(threading.local):

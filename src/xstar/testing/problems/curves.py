@@ -50,7 +50,7 @@ import numpy as np
 from xstar.core.values import as_float, as_int
 from xstar.errors import InvalidArgument
 from xstar.space import Choice, Config, Float, Int, Space, at_least
-from xstar.testing.problems.base import Curve, Entry, Noise
+from xstar.testing.problems.base import Curve, Noise
 
 # Eta = 3 divides 81 four times: five rungs, the ladder of MOBSTER's and Hyperband's examples.
 MAX_BUDGET = 81
@@ -264,4 +264,4 @@ def make(name: str, *, max_budget: int = MAX_BUDGET, noise: float = NOISE) -> Le
     return LearningCurves(name, space, shape, best, max_budget=max_budget, noise=noise)
 
 
-ENTRIES = {name: Entry(partial(make, name)) for name in PROBLEMS}
+ENTRIES = {name: partial(make, name) for name in PROBLEMS}

@@ -25,7 +25,7 @@ from typing import Any
 
 from xstar.errors import InvalidArgument
 from xstar.space import Config, Float, Space
-from xstar.testing.problems.base import Curve, Entry, Noise
+from xstar.testing.problems.base import Curve, Noise
 
 HARTMANN_A = (
     (10.0, 3.0, 17.0, 3.5, 1.7, 8.0),
@@ -142,4 +142,4 @@ def make(name: str, *, noise: float = 0.0) -> Function:
     return Function(name, *FUNCTIONS[name], noise=noise)
 
 
-ENTRIES = {name: Entry(partial(make, name)) for name in FUNCTIONS}
+ENTRIES = {name: partial(make, name) for name in FUNCTIONS}

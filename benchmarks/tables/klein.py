@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.tables import data
+from benchmarks.tables.data import Entry
+from benchmarks.tables.tabular import Scattered
 from xstar.space import Float, Int, Space
-from xstar.testing.problems import data
-from xstar.testing.problems.base import Entry
-from xstar.testing.problems.tabular import Scattered
 
 FILE = "klein_cnn_cifar10_lc/curves.npz"
 EPOCHS = 40

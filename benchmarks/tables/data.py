@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.errors import InvalidArgument, MissingExtra
+from xstar.testing.problems import Problem
+
+
+@dataclass(frozen=True)
+class Entry:
+    """How a problem is made, and what has to be there first."""
+
+    make: Callable[..., Problem]
+    """Called with the options of ``get``; its keyword-only parameters are the options there are."""
+    files: tuple[str, ...] = ()
+    """The files it reads, relative to the folder of ``XSTAR_DATA``."""
+    packages: tuple[str, ...] = ()
+    """The packages of the extra ``benchmarks`` it imports."""
+
 
 VARIABLE = "XSTAR_DATA"
 DEFAULT = "../shared/data"  # beside a checkout

@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.tables import data
+from benchmarks.tables.data import Entry
+from benchmarks.tables.tabular import Grid, grid_space
 from xstar.space import Choice, Ordinal, Space
-from xstar.testing.problems import data
-from xstar.testing.problems.base import Entry
-from xstar.testing.problems.tabular import Grid, grid_space
 
 
 @dataclass(frozen=True)

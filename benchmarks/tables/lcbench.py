@@ -10,7 +10,7 @@ Both are free of noise: the seed changes nothing. Losses are validation errors i
 seconds do not always increase from epoch to epoch; ``data.increasing`` puts them in order.
 
 The optimum of the table is its best row. That of the surrogate is not known in closed form: ``OPTIMA`` holds the best of a
-search far larger than any comparison's, made once by ``tools/lcbench_optima.py``.
+search far larger than any comparison's, made once by ``lcbench_optima.py``.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.tables import data
+from benchmarks.tables.data import Entry
+from benchmarks.tables.tabular import Scattered
 from xstar.space import Config, Float, Int, Space
-from xstar.testing.problems import data
-from xstar.testing.problems.base import Curve, Entry
-from xstar.testing.problems.tabular import Scattered
+from xstar.testing.problems import Curve
 
 MODEL = "lcbench_surrogate/model.onnx"
 ENCODING = "lcbench_surrogate/encoding.json"

@@ -1,4 +1,4 @@
-"""The search behind ``xstar.testing.problems.lcbench.OPTIMA``: ``python tools/lcbench_optima.py`` prints that table again.
+"""The search behind ``lcbench.OPTIMA``: ``python -m benchmarks.tables.lcbench_optima`` prints that table again.
 
 For every task three sets of points: the rows of the table, 2^20 points of a scrambled Sobol sequence, and the lattice
 {0, 1/2, 1}^7, because a network extrapolates and its extremes tend to lie in corners, where a Sobol sequence never is. From
@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import qmc
 
+from benchmarks.tables import data
+from benchmarks.tables.lcbench import OPTIMA, SPACE, TABLE, Surrogate
 from xstar.space import Float, Int
-from xstar.testing.problems import data
-from xstar.testing.problems.lcbench import OPTIMA, SPACE, TABLE, Surrogate
 
 POINTS = 2**20
 BATCH = 2**14

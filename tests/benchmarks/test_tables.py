@@ -5,25 +5,57 @@ from __future__ import annotations
 import csv
 import gzip
 import math
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from xstar.errors import InvalidArgument
+from benchmarks import tables
+from benchmarks.tables import data, klein, lcbench
+from benchmarks.tables.lcbench import OPTIMA, TABLED, Surrogate
+from benchmarks.tables.tabular import Grid, Scattered, grid_space
+from tests.testing.problems.test_contract import Contract
+from xstar.errors import InvalidArgument, MissingExtra
 from xstar.space import Encoder
-from xstar.testing import problems
-from xstar.testing.problems import data, klein, lcbench
-from xstar.testing.problems.lcbench import OPTIMA, TABLED, Surrogate
-from xstar.testing.problems.tabular import Grid, Scattered, grid_space
+from xstar.testing.problems import Curve, Problem
 
 
 def made(name: str) -> Any:
-    if reason := problems.missing(name):
+    if reason := tables.missing(name):
         pytest.skip(reason)
-    return problems.get(name)
+    return tables.get(name)
+
+
+@pytest.mark.parametrize("name", tables.ENTRIES)
+class TestEveryTable(Contract):
+    def made(self, name: str) -> Problem:
+        problem: Problem = made(name)
+        return problem
+
+
+def test_absent_data_is_an_error_that_names_the_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XSTAR_DATA", str(tmp_path))
+    for name in tables.ENTRIES:
+        if name == "electricity":  # its table is in the checkout
+            continue
+        assert "set XSTAR_DATA" in tables.missing(name)
+        with pytest.raises(InvalidArgument, match="XSTAR_DATA: must be a folder with the file") as caught:
+            tables.get(name)
+        assert str(tmp_path) in str(caught.value)
+
+
+def test_an_absent_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    made("lcbench-126025")
+    data.surrogate.cache_clear()
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)  # as if it were not installed
+    assert "onnxruntime not installed" in tables.missing("lcbench-126025")
+    with pytest.raises(MissingExtra, match=r"\.\[benchmarks\]"):
+        tables.get("lcbench-126025")
+    assert not tables.missing("lcbench-table-126025")
 
 
 @pytest.mark.parametrize(
@@ -93,9 +125,7 @@ def test_hpolib_values_and_budgets() -> None:
     curve = made("hpolib-logreg").curve({"lrate": 3, "l2_reg": 0.0, "batchsize": 40}, 0)
     assert curve.losses == [0.0814, 0.077, 0.0726, 0.0694, *[0.0685] * 6]
     assert curve.seconds[:5] == pytest.approx([2.652914, 3.96007, 6.849021, 11.623371, 20.182624])
-    assert made("hpolib-svm").curve({"C": 0.1, "alpha": 0.1, "epsilon": 0.001}, 0) == problems.Curve(
-        [0.46842], [401.66]
-    )
+    assert made("hpolib-svm").curve({"C": 0.1, "alpha": 0.1, "epsilon": 0.001}, 0) == Curve([0.46842], [401.66])
     assert made("hpolib-lda").space.size == 288
     with pytest.raises(InvalidArgument, match="row for each"):
         grid_space({"a": [1, 2], "b": [1, 2]}, 3)

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.tables.data import Entry
+from benchmarks.tables.tabular import Scattered
 from xstar.space import Float, Int, Space
-from xstar.testing.problems.base import Entry
-from xstar.testing.problems.tabular import Scattered
 
-TABLE = Path(__file__).parent / "tables" / "electricity.npz"
+TABLE = Path(__file__).with_name("electricity.npz")
 FEATURES, ROWS = 6, 27_136
 """Of the data; rows that are trained on."""
 STEP, WEIGHT, UNIT, PRODUCT = 4.7e-4, 6.2e-9, 1.1e-8, 9.5e-11

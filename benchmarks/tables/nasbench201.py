@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.tables import data
+from benchmarks.tables.data import Entry
+from benchmarks.tables.tabular import Grid
 from xstar.space import Choice, Space
-from xstar.testing.problems import data
-from xstar.testing.problems.base import Entry
-from xstar.testing.problems.tabular import Grid
 
 FILE = "nasbench201/nb201_table.csv.gz"
 OPERATIONS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3")  # the numbers 0 … 4 of the table

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from xstar.errors import InvalidArgument
 from xstar.space import Choice, Config, Float, Int, Ordinal, Space
-from xstar.testing.problems.base import Curve
+from xstar.testing.problems import Curve
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
