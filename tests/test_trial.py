@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 
+import pytest
+
 from xstar.journal import event_json, events as ev
 from xstar.journal.trial import Origin
 
@@ -23,6 +25,23 @@ def test_an_origin_keeps_its_parts_in_the_journal() -> None:
     assert isinstance(asked, ev.Asked)
     assert isinstance(asked.origin, Origin)
     assert (asked.origin, asked.origin.numbers) == (made, {"n": 24})
+
+
+@pytest.mark.parametrize(
+    ("detail", "shown"),
+    [
+        ("{n:>1000000000}", "{n:>1000000000}"),
+        ("{n.real} {n.__class__} {n[0]} {0} {n!r}", "{n.real} {n.__class__} {n[0]} {0} {n!r}"),
+        ("{n:.3g} {other} {", "24 {other} {"),
+        ("{long} {long:.3g}", f"{'a' * 200} {'a' * 200}"),
+    ],
+)
+def test_an_origin_from_elsewhere_is_replaced_and_not_evaluated(detail: str, shown: str) -> None:
+    numbers = f'{{"n":24,"long":"{"a" * 1000}"}}'
+    body = f'{{"trial":0,"config":{{}},"origin":{{"method":"gp","detail":"{detail}","numbers":{numbers}}},"seen":1,"at":0.0}}'
+    asked = event_json.load("asked", body)
+    assert isinstance(asked, ev.Asked)
+    assert asked.origin == f"gp: {shown}"
 
 
 def test_an_origin_without_numbers_is_a_sentence() -> None:

@@ -129,6 +129,15 @@ def test_late_reports_are_without_effect() -> None:
     assert history.trials[0].value == 0.5
 
 
+def test_a_late_end_of_a_superseded_attempt_does_not_end_the_new_one() -> None:
+    history = folded(asked(0), reported(0, 1, 1.0), ev.Lost(0, "gone", 2.0), ev.Started(0, 1, 4, 3.0, budget=9))
+    for late in (ev.Completed(0, 4.0), ev.Failed(0, "exception", "late", 4.0), ev.Lost(0, "late", 4.0)):
+        history.extend([late])
+        assert history.trials[0].state is State.RUNNING
+    history.extend([ev.Completed(0, 5.0, 1)])
+    assert history.trials[0].state is State.COMPLETE
+
+
 def test_a_late_value_of_a_lost_trial_that_waits_is_accepted() -> None:
     history = folded(asked(0), ev.Lost(0, "gone", 2.0))
     assert list(history.waiting) == [0]

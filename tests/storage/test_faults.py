@@ -132,6 +132,33 @@ def test_a_server_that_has_answered_is_waited_for_and_an_unknown_one_is_not(
     assert len(asked) == tries
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["connection failed: FATAL: password authentication failed", 'connection failed: database "x" does not exist'],
+)
+def test_a_changed_password_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str) -> None:
+    monkeypatch.setenv("XSTAR_STORAGE_PATIENCE", "0.3")
+    place = database.Database(tmp_path / "s.db")  # it was reached
+    place.connections.errors = psycopg.Error
+    asked: list[int] = []
+
+    def refuse(attempt: int) -> None:
+        asked.append(attempt)
+        raise psycopg.OperationalError(words)
+
+    with pytest.raises(StorageError):
+        place.patiently(refuse)
+    assert asked == [0]
+
+
+def test_a_commit_survives_a_power_cut(tmp_path: Path) -> None:
+    with a_study(tmp_path / "s.db") as study:
+        assert isinstance(study.journal, SqlJournal)
+        for connection in (study.journal._connection._connection(), study.journal.database.connections.connect()):
+            assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+            assert connection.execute("PRAGMA synchronous").fetchone() == (2,), "FULL: each commit is written through"
+
+
 @pytest.mark.parametrize("text", ["soon", "-1", "inf", "nan"])
 def test_a_patience_that_is_none_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("XSTAR_STORAGE_PATIENCE", text)

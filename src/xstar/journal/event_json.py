@@ -17,6 +17,9 @@ from xstar.journal import events as ev, rules
 from xstar.journal.events import KINDS, SCHEMA, Asked, Event
 from xstar.journal.trial import Metrics, Origin, Verdict
 
+FURTHEST = 6e10
+"""Seconds from 1970, back and forward: what lies further cannot be shown as a date everywhere."""
+
 _FIELDS: dict[type[Any], tuple[tuple[str, Any], ...]] = {
     cls: tuple((f.name, f.default) for f in fields(cls)) for cls in KINDS.values()
 }
@@ -60,8 +63,8 @@ def load(kind: str, body: str, schema: int = SCHEMA, where: str = "an event") ->
         if type(value) not in types.get(name, ()):
             raise _fault(cls, kind, data, where)
     try:
-        if type(data.get("at")) is int:
-            float(data["at"])  # an integer of hundreds of digits is no time
+        if not abs(data.get("at", 0)) <= FURTHEST:  # NaN is not, either
+            raise ValueError(f"at must be seconds since 1970, at most {FURTHEST:g}")
         if "metrics" in data:
             data["metrics"] = {key: float(number) for key, number in data["metrics"].items()}
         if "verdict" in data:
@@ -124,7 +127,11 @@ def _fault(cls: type[Any], kind: str, data: dict[str, Any], where: str) -> Corru
 
 
 def _origin(data: str | dict[str, Any]) -> Origin:
-    return _sentence(data) if isinstance(data, str) else Origin(data["method"], data["detail"], **data["numbers"])
+    if isinstance(data, str):
+        return _sentence(data)
+    if not isinstance(data["method"], str) or not isinstance(data["detail"], str):
+        raise TypeError("method and detail of an origin must be words")
+    return Origin(data["method"], data["detail"], **data["numbers"])
 
 
 @lru_cache(maxsize=256)

@@ -6,6 +6,7 @@ fold writes to it, so it always shows what the journal says, also to a caller wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from types import MappingProxyType
@@ -67,8 +68,8 @@ LIVE = frozenset({State.RUNNING, State.WAITING})
 class Origin(str):
     """Where a configuration came from: a sentence for the user that knows its parts.
 
-    ``detail`` may name ``numbers``, which are filled in as :meth:`str.format` does. A program reads ``origin.method`` and
-    ``origin.numbers``; nothing has to be parsed back out of the sentence.
+    ``detail`` may name ``numbers``, which are filled in: ``{n}``, or ``{value:.3g}`` with up to nine digits. A program reads
+    ``origin.method`` and ``origin.numbers``; nothing has to be parsed back out of the sentence.
 
     >>> made = Origin("gp", "log EI {value:.3g}, n={n}", value=0.3123, n=24)
     >>> str(made), made.method, made.numbers["n"]
@@ -85,7 +86,7 @@ class Origin(str):
     """What the reason names, and whatever else the method wants on record: plain JSON."""
 
     def __new__(cls, method: str, detail: str = "", **numbers: Any) -> Origin:
-        reason = detail.format(**numbers) if numbers else detail
+        reason = _NAMED.sub(lambda named: _written(named, numbers), detail) if numbers else detail
         made = super().__new__(cls, f"{method}: {reason}" if reason else method)
         made.method, made.detail, made.numbers = method, detail, numbers
         return made
@@ -105,6 +106,20 @@ class Origin(str):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _origin, (self.method, self.detail, dict(self.numbers))
+
+
+_NAMED = re.compile(r"\{(\w+)(?::(\.\d[efg]))?\}")
+LONGEST_NUMBER = 200
+"""Characters of what a reason names: a journal may come from anywhere."""
+
+
+def _written(named: re.Match[str], numbers: Mapping[str, Any]) -> str:
+    """A name in braces, replaced. Not by :meth:`str.format`, which would evaluate any text of a journal."""
+    name, form = named.groups()
+    if name not in numbers:
+        return named[0]
+    value = numbers[name]
+    return format(value, form) if form and isinstance(value, int | float) else str(value)[:LONGEST_NUMBER]
 
 
 def _origin(method: str, detail: str, numbers: Mapping[str, Any]) -> Origin:
