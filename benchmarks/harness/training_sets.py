@@ -63,4 +63,4 @@ def missing() -> str:
     """What keeps these problems from being made here, in words; empty where nothing does."""
     if files := [file for file in SURROGATE if not data.present(file)]:
         return f"no {', '.join(files)} in {data.folder()} (set {data.VARIABLE})"
-    return "" if find_spec("onnxruntime") else "onnxruntime not installed (pip install '.[benchmarks]')"
+    return "" if find_spec("onnxruntime") else "onnxruntime not installed (pip install onnxruntime)"

@@ -32,5 +32,5 @@ def missing(name: str) -> str:
     files = [file for file in entry.files if not data.present(file)]
     packages = [package for package in entry.packages if find_spec(package) is None]
     parts = [f"no {', '.join(files)} in {data.folder()} (set {data.VARIABLE})"] if files else []
-    parts += [f"{', '.join(packages)} not installed (pip install '.[benchmarks]')"] if packages else []
+    parts += [f"{', '.join(packages)} not installed (pip install onnxruntime)"] if packages else []
     return "; ".join(parts)

@@ -62,9 +62,7 @@ def surrogate(model: Path, encoding: Path) -> tuple[Any, dict[str, dict[str, int
     try:
         onnxruntime: Any = import_module("onnxruntime")
     except ImportError:
-        raise MissingExtra(
-            "a surrogate needs onnxruntime: pip install '.[benchmarks]' in a checkout of xstar"
-        ) from None
+        raise MissingExtra("a surrogate needs onnxruntime: pip install onnxruntime") from None
     options = onnxruntime.SessionOptions()
     # A few rows are too few to share: a second thread gains nothing, and comparisons run side by side anyway.
     options.intra_op_num_threads = 1
