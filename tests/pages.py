@@ -18,7 +18,7 @@ class Page(HTMLParser):
         assert self._open == []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag in ("div", "b", "p", "table", "thead", "tbody", "tr", "th", "td")
+        assert tag in ("div", "b", "p", "pre", "span", "table", "thead", "tbody", "tr", "th", "td")
         assert not {name for name, _ in attrs} & {"src", "href", "onclick"}
         self._open.append(tag)
 

@@ -16,7 +16,7 @@ import xstar as xs
 from xstar.cli.main import app
 from xstar.errors import CorruptJournal
 from xstar.look.exchange import export_events, import_events
-from xstar.look.look import look
+from xstar.look.view import look
 
 SPACE = xs.Space(x=xs.Float(0, 1))
 

@@ -60,7 +60,7 @@ def test_a_study(result: xs.Result) -> None:
     assert text.count("complete") == 1 + 4  # in the counts, and of the last five trials all but the failed one
     empty = xs.Study(SPACE)
     assert repr(empty) == "<Study in memory: auto, 0 trials>"
-    assert "none yet" in shown(empty)
+    assert "no trials yet" in shown(empty)
 
 
 def test_a_trial(result: xs.Result) -> None:

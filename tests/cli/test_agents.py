@@ -66,9 +66,9 @@ def talk(place: Path, script: Callable[[Tools], Awaitable[None]], *options: str)
 def test_an_agent_reads(place: Path) -> None:
     async def script(call: Tools) -> None:
         (line,) = await call("list_studies")
-        assert (line["study"], line["trials"], line["method"]) == ("demo", 15, "gp")
+        assert (line["name"], line["trials"], line["method"]) == ("demo", 15, "gp")
         study = await call("read_study", study="demo", latest=3)
-        assert [trial["trial"] for trial in study["latest"]] == [12, 13, 14]
+        assert [trial["number"] for trial in study["latest"]] == [12, 13, 14]
         best = await call("best", study="demo")
         assert best == study["best"]
         assert best["config"]["kind"] == "a"
@@ -107,14 +107,15 @@ def test_an_agent_reads_a_front(place: Path) -> None:
         run_trials(study, 2, lambda trial: {"error": trial["x"], "size": -trial["x"]})
 
     async def script(call: Tools) -> None:
-        line = next(line for line in await call("list_studies") if line["study"] == "both")
+        line = next(line for line in await call("list_studies") if line["name"] == "both")
         shares = (await call("importance", study="both", metric="size"))["parameters"]
         assert [row["parameter"] for row in shares] == ["x"]
         assert "needs 5 trials" in (await call("importance", study="few", metric="size"))["reason"]
         best, study = await call("best", study="both"), await call("read_study", study="both")
-        assert line["front"] == [trial["trial"] for trial in best["front"]] == front
-        assert best["front"] == study["front"]
-        assert best["hypervolume"] == study["hypervolume"]
+        assert [trial["number"] for trial in best["trials"]] == front
+        assert line["front"] == best["count"] == len(front)
+        assert best["trials"] == study["front"]["trials"]
+        assert best["up_to"].keys() == {"error", "size"}
 
     talk(place, script)
 

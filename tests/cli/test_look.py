@@ -14,7 +14,7 @@ from rich.console import Console
 import xstar as xs
 from tests.cli.conftest import Cli
 from tests.trials import ask
-from xstar.look.look import look
+from xstar.look.view import look
 
 LOOKS = [
     ("studies",),
@@ -199,10 +199,10 @@ def test_the_environment_names_the_storage(cli: Cli, stored: Path, tmp_path: Pat
 def test_json_for_programs(cli: Cli, stored: Path) -> None:
     (line,) = json.loads(cli("studies", "--json").output)
     study = json.loads(cli("show", "demo", "--json").output)
-    assert line["study"] == study["study"] == "demo"
-    assert line["trials"] == sum(study["trials"].values())
+    assert line["name"] == study["name"] == "demo"
+    assert line["trials"] == study["trials"] == sum(study["counts"].values())
     assert line["best"] == study["best"]["value"]
-    best = study["best"]["trial"]
+    best = study["best"]["number"]
     trial = json.loads(cli("show", "demo", "--trial", str(best), "--json").output)
     assert {key: trial[key] for key in study["best"]} == study["best"]
     assert trial["reports"][-1]["metrics"] == trial["metrics"]

@@ -62,12 +62,12 @@ def test_what_is_shown_of_it(found: str, cli: Cli, tmp_path: Path) -> None:
     assert GOAL in " ".join(shown.split())
     assert "hypervolume" in shown
     told = json.loads(cli("show", "s", "--json").output)
-    assert [trial["trial"] for trial in told["front"]] == front
-    assert [trial["values"] for trial in told["front"]] == values
-    assert told["objectives"][1] == {"metric": "size", "direction": "minimize", "threshold": 100.0}
-    assert told["hypervolume"]["up_to"]["size"] <= 100
+    assert [trial["number"] for trial in told["front"]["trials"]] == front
+    assert [trial["values"] for trial in told["front"]["trials"]] == values
+    assert (told["goal"], told["objectives"]) == (GOAL, ["accuracy", "size"])
+    assert told["up_to"]["size"] <= 100
     (line,) = json.loads(cli("studies", "--json").output)
-    assert line["front"] == front
+    assert line["front"] == len(front)
     assert f"front of {len(front)}" in cli("studies").output
     one = json.loads(cli("show", "s", "--trial", str(front[0]), "--json").output)
     assert one["values"] == values[0]
@@ -91,7 +91,7 @@ def test_it_is_exported_forked_narrowed_and_begun_with(found: str, cli: Cli, wri
     for name in ("copy", "other", "s", "warm"):
         assert "all alike" in cli("audit", name).output
         told = json.loads(cli("show", name, "--json").output)
-        assert [each["metric"] for each in told["objectives"]] == ["accuracy", "size"]
+        assert told["objectives"] == ["accuracy", "size"]
     assert "one of the best of study copy" in json.loads(cli("show", "warm", "--json").output)["latest"][0]["origin"]
 
 
@@ -102,10 +102,8 @@ def test_metrics_are_options(cli: Cli, write: Write) -> None:
     assert "maximize size, maximize accuracy (0.5 at least)" in cli("run", "s.toml", *options).output
     for wrong in ("size:max:much", "size"):
         refused = cli("run", "s.toml", "--metric", wrong, "--metric", "accuracy:max", "--study", "r", code=2).output
-        assert (
-            f"must say min or max of every metric, or of none, and perhaps a number after it, but got text='{wrong}'"
-            in refused
-        )
+        assert "must say min or max of every metric" in refused
+        assert wrong in refused
 
 
 KNOWN = """
@@ -130,8 +128,8 @@ def test_the_functions_of_known_objectives_are_in_the_file(cli: Cli, write: Writ
     cli("run", file, "--study", "k", "--trials", "6")
     cli("work", "k", "--trials", "7")
     told = json.loads(cli("show", "k", "--json").output)
-    assert told["trials"] == {"complete": 7}
-    assert all(trial["values"]["weights"] == 3 * trial["config"]["units"] <= 100 for trial in told["front"])
+    assert told["counts"] == {"complete": 7}
+    assert all(each["values"]["weights"] == 3 * each["config"]["units"] <= 100 for each in told["front"]["trials"])
     assert "all alike" in cli("audit", "k", "--file", file).output
     assert "the decision is the same" in cli("why", "k", "6", "--file", file).output
     assert "which no journal keeps" in cli("audit", "k", code=2).output

@@ -19,8 +19,8 @@ from xstar import nets
 from xstar.cli.main import app
 from xstar.errors import MissingExtra
 from xstar.look.findings import lead
-from xstar.look.plots.source import Snapshot
 from xstar.look.report import report
+from xstar.look.view import StudyView
 from xstar.models.gp import fit
 
 
@@ -78,7 +78,7 @@ def a_study(trials: int) -> xs.Study:
 @pytest.mark.parametrize("trials", [0, 1, 4, 30])
 def test_a_report_is_well_formed(trials: int) -> None:
     study = a_study(trials)
-    checker = checked(report(Snapshot("my study", study.history, study.journal)))
+    checker = checked(report(StudyView("my study", study.history, study.journal)))
     text = " ".join(checker.words)
     assert "my study" in text
     if trials == 0:

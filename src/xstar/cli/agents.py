@@ -24,9 +24,9 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from xstar.cli.experiment_space import read_parameter
 from xstar.core.version import VERSION
-from xstar.errors import XstarError
-from xstar.look import summary
-from xstar.look.look import existing, look, opened
+from xstar.errors import NoValue, XstarError
+from xstar.look.describe import LATEST, describe, describe_all, hypervolume, whole_trial
+from xstar.look.view import existing, look, opened
 from xstar.space import Space
 from xstar.study.tradeoffs import no_value
 
@@ -166,27 +166,25 @@ def _reading(storage: str) -> list[Tool]:
     def list_studies() -> list[dict[str, Any]]:
         """The studies of the storage, with their goal, method, number of trials and best value or front."""
         with existing(storage) as place:
-            return summary.of_storage(place)
+            return describe_all(place)
 
-    def read_study(study: Name, latest: Latest = summary.LATEST) -> dict[str, Any]:
+    def read_study(study: Name, latest: Latest = LATEST) -> dict[str, Any]:
         """A study: its space, counts of trials by state, its best and its latest trials, and what users did to it."""
         with look(study, storage) as view:
-            return summary.of_study(view, latest)
+            return {**describe(view, latest, exact=True)}
 
     def read_trial(study: Name, trial: Number) -> dict[str, Any]:
         """A trial with its configuration, all that it reported, and why it failed if it did."""
         with look(study, storage) as view:
-            return summary.of_trial(view.history, view.trial(trial), reports=True)
+            return {**whole_trial(view.history, view.trial(trial))}
 
     def best(study: Name) -> dict[str, Any]:
         """The best trial of a study; of one with several objectives its front, the best trade-offs."""
         with look(study, storage) as view:
-            history = view.history
+            history, made = view.history, describe(view, exact=True)
             if not history.has_value:
                 raise no_value(history, study)
-            found = summary.of_best(history)
-            best: dict[str, Any] = found if history.goals.several else found["best"]
-            return best
+            return {**made["best"]} if made["best"] is not None else {**made["front"], **hypervolume(history)}
 
     def why(study: Name, trial: Number) -> dict[str, Any]:
         """Why a trial was run: what the searcher knew and expected, the runners-up, what the scheduler made of it."""
@@ -199,8 +197,16 @@ def _reading(storage: str) -> list[Tool]:
     def importance(study: Name, metric: Metric = None) -> dict[str, Any]:
         """Which parameters matter: the share of the differences in a metric that each takes part in, and how much the trees
         of the forest that was fitted differ about it."""
+        from xstar.look.plots import importance as plot  # at use: models
+
         with look(study, storage) as view:
-            return summary.of_importance(view if metric is None else view.of_metric(metric))
+            try:
+                data = plot.compute(view if metric is None else view.of_metric(metric))
+            except NoValue as error:
+                return {"reason": str(error)}
+        rows = zip(data.names, data.total.tolist(), data.total_error.tolist(), strict=True)
+        found = [{"parameter": name, "share": share, "error": error} for name, share, error in rows]
+        return {"trials": data.trials, "of": data.which, "parameters": found}
 
     return [Tool(act) for act in (list_studies, read_study, read_trial, best, why, importance)]
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
@@ -17,10 +16,9 @@ from xstar.cli.text import command, console, json_text, pairs
 from xstar.cli.work import known_of
 from xstar.core.words import plural
 from xstar.journal import events as ev
-from xstar.look.look import existing, look
 from xstar.look.progress import Tracker
-from xstar.look.progress.picture import take
-from xstar.look.progress.terminal import facts_of, running_of
+from xstar.look.progress.terminal import drawing
+from xstar.look.view import existing, look
 from xstar.study import DEFAULT_STORAGE, NO_LIMITS
 
 
@@ -90,9 +88,9 @@ def watch(
     with look(study, storage) as view:
         tracker = Tracker(view, NO_LIMITS)
         if once or not out.is_terminal:
-            out.print(_picture(tracker))
+            out.print(drawing(tracker))
             return
-        with Live(console=out, get_renderable=lambda: _picture(tracker), refresh_per_second=4) as live:
+        with Live(console=out, get_renderable=lambda: drawing(tracker), refresh_per_second=4) as live:
             try:
                 while True:
                     time.sleep(every)
@@ -101,12 +99,6 @@ def watch(
                     live.refresh()
             except KeyboardInterrupt:
                 out.print(Text("no longer watching; the study goes on", "dim"))
-
-
-def _picture(tracker: Tracker) -> RenderableType:
-    """The same as the program that runs the study shows."""
-    picture = take(tracker)
-    return Group(facts_of(picture), running_of(picture)) if picture.running else facts_of(picture)
 
 
 def plot(

@@ -22,8 +22,7 @@ from xstar.core.whole_file import whole_file
 from xstar.core.words import plural, seconds
 from xstar.errors import CorruptJournal, InvalidArgument
 from xstar.look.exchange import export_csv, export_events, import_events
-from xstar.look.look import existing, look, opened
-from xstar.look.summary import of_audit
+from xstar.look.view import existing, look, opened
 from xstar.storage import copies
 from xstar.storage.address import Address, masked
 from xstar.study import Study
@@ -252,7 +251,7 @@ def audit(
         known = known_of(view, file)
         result = view.audit(lambda done, total: bar.update(task, completed=done, total=total), jobs, known)
     if as_json:
-        typer.echo(json_text(of_audit(result)))
+        typer.echo(json_text(result.to_json()))
         raise typer.Exit(1 if result.findings else 0)
     out = console()
     for finding in result.findings[:MOST_FINDINGS]:

@@ -11,7 +11,7 @@ from xstar.cli.options import STORAGE, Directory, Storage
 from xstar.cli.text import console
 from xstar.errors import MissingExtra
 from xstar.look.dashboard import server
-from xstar.look.look import existing
+from xstar.look.view import existing
 
 PORT = 8765
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -12,21 +14,27 @@ from rich.table import Table
 from rich.text import Text
 
 from xstar.cli.options import STORAGE, AsJson, Directory, Storage, StudyName
-from xstar.cli.text import attrs_table, config_table, console, json_text
-from xstar.core.environment import host_of
-from xstar.core.reasons import last_line
+from xstar.cli.text import console, json_text, table_of
 from xstar.core.words import number, plural, seconds, short_config
-from xstar.errors import XstarError
 from xstar.journal import History
 from xstar.journal.trial import State, Trial
-from xstar.look import summary
-from xstar.look.look import StudyView, existing, look
-from xstar.look.progress.picture import trial_and_state
-from xstar.look.progress.terminal import STYLES, counts_of
-from xstar.study.naming import described, method_of
-from xstar.study.tradeoffs import covered, no_value
+from xstar.look.describe import (
+    LATEST,
+    Description,
+    TrialRow,
+    describe,
+    describe_all,
+    facts,
+    hypervolume,
+    reasons,
+    stand,
+    value_of,
+    whole_trial,
+)
+from xstar.look.progress.terminal import STYLES, counted
+from xstar.look.view import StudyView, existing, look
+from xstar.study.tradeoffs import no_value
 
-LAST_TRIALS = 10
 MOST_REASONS = 10
 
 
@@ -34,34 +42,11 @@ def studies(as_json: AsJson = False, storage: Storage = STORAGE) -> None:
     """List the studies of a storage."""
     out = console()
     with existing(storage) as place:
-        if as_json:
-            typer.echo(json_text(summary.of_storage(place)))
-            return
-        table, unreadable = _studies_table(), []
-        for info in place.list():
-            try:
-                view = StudyView(place.open(info.name))
-            except XstarError as error:  # say, a kind of parameter that only its own package can read
-                table.add_row(info.name, str(info.trials), Text("not readable", "red"))
-                unreadable.append(f"{info.name}: {error}")
-                continue
-            best, front, created = view.history.best, view.history.front, view.created
-            goal = ", ".join(f"{each.direction[:3]} {each.metric}" for each in view.history.goals)
-            table.add_row(
-                info.name,
-                str(info.trials),
-                number(best.value) if best is not None else (f"front of {len(front)}" if front else number(None)),
-                goal,
-                method_of(created),
-                _date(created.at)[: len("2026-12-31")],
-            )
-        out.print(table if table.row_count else f"{place.url} has no studies yet")
-        for line in unreadable:
-            out.print(Text(line, "red"), soft_wrap=True)
-
-
-def _studies_table() -> Table:
-    """Made for 80 columns: a name is folded, never cut, because it is what the next command is given."""
+        found, url = describe_all(place), place.url
+    if as_json:
+        typer.echo(json_text(found))
+        return
+    # Made for 80 columns: a name is folded, never cut, because it is what the next command is given.
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("study", overflow="fold", min_width=14)
     table.add_column("trials", justify="right", no_wrap=True)
@@ -69,7 +54,18 @@ def _studies_table() -> Table:
     table.add_column("goal", no_wrap=True, overflow="ellipsis", max_width=13)
     table.add_column("method", overflow="fold", min_width=9)
     table.add_column("created", no_wrap=True)
-    return table
+    for each in found:
+        start = each["name"], str(each["trials"])
+        if "error" in each:
+            table.add_row(*start, Text("not readable", "red"))
+            continue
+        best = f"front of {each['front']}" if each["front"] else number(each["best"])
+        goal = re.sub(r"\b(min|max)imize\b", r"\1", each["goal"])
+        table.add_row(*start, best, goal, each["method"], _date(each["created"])[: len("2026-12-31")])
+    out.print(table if found else f"{url} has no studies yet")
+    for each in found:
+        if "error" in each:
+            out.print(Text(f"{each['name']}: {each['error']}", "red"), soft_wrap=True)
 
 
 def show(
@@ -82,31 +78,23 @@ def show(
     """Show a study: what it is, how far it got, its best and its latest trials, what failed and why."""
     out = console()
     with look(study, storage) as view:
-        if as_json:
-            one = None if trial is None else summary.of_trial(view.history, view.trial(trial), reports=True)
-            typer.echo(json_text(one or summary.of_study(view)))
-            return
         if trial is not None:
-            _show_trial(out, view, view.trial(trial), directory)
+            _show_trial(out, view, view.trial(trial), directory, as_json=as_json)
             return
-        _show_settings(out, view, directory)
-        history = view.history
-        for source in history.prior_studies:
-            out.print(f"began with {source.in_words}", soft_wrap=True, markup=False)
-        out.print(Text("trials: ").append_text(counts_of(history)))
-        if history.goals.several:
-            _show_front(out, history)
-        elif history.best is not None:
-            out.print(
-                Text("best: ").append(f"{view.created.metric} {number(history.best.value, 8)}", "bold green"), end=""
-            )
-            out.print(f" ({trial_and_state(history.best)})")
-            out.print(config_table(history, history.best))
-        if history.trials:
-            table = _trials_table(history)
-            table.title = f"the last {len(history.trials[-LAST_TRIALS:])} of {plural(len(history.trials), 'trial')}"
+        made, history = describe(view, LATEST, exact=True), view.history
+        if as_json:
+            typer.echo(json_text({**made, **(hypervolume(history) if history.front else {})}))
+            return
+        _show_settings(out, made, view.files(directory).folder)
+        if history.front and history.goals.several:
+            _show_front(out, history, made)
+        elif (best := made["best"]) is not None:
+            _show_best(out, made, best, stand(best), "best: ")
+        if made["latest"]:
+            table = _trials_table(made)
+            table.title = f"the last {len(made['latest'])} of {plural(made['trials'], 'trial')}"
             out.print(table)
-        _show_failures(out, history.trials)
+        _show_reasons(out, history)
 
 
 def best(
@@ -117,147 +105,18 @@ def best(
     """Show a study's best trial, or the best trade-offs of several objectives."""
     with look(study, storage) as view:
         history = view.history
-        if history.goals.several and history.front:
-            if as_json:
-                typer.echo(json_text([history.space.dump(trial.config) for trial in history.front]))
-            else:
-                _show_front(console(), history)
-            return
-        if history.best is None:
+        if not history.has_value:
             raise no_value(history, study)
-        if as_json:
-            typer.echo(json_text(history.space.dump(history.best.config)))
-            return
-        out = console()
-        out.print(Text(f"{view.created.metric} {number(history.best.value, 8)}", "bold green"), end="")
-        out.print(f" (trial {history.best.number} of {study}, {history.best.state.value})")
-        out.print(config_table(history, history.best))
-
-
-# ---------------------------------------------------------------- the parts of `xstar show`
-
-
-def _show_front(out: Console, history: History) -> None:
-    """The best trade-offs, and the volume they cover."""
-    if not history.front:
-        return
-    volume, reference = covered(history)
-    upto = ", ".join(f"{name}={number(value)}" for name, value in reference.items())
-    table = Table("trial", *history.goals.metrics, "configuration", title="the front", title_justify="left")
-    table.columns[-1].overflow = "fold"
-    for trial in history.front:
-        values = [number(value, 8) for value in trial.values.values()]
-        table.add_row(str(trial.number), *values, short_config(trial.config))
-    out.print(table)
-    out.print(f"hypervolume {number(volume)} up to {upto}")
-
-
-def _show_settings(out: Console, view: StudyView, directory: Path | None) -> None:
-    created = view.created
-    facts = Table.grid(padding=(0, 2))
-    facts.add_column(style="dim")
-    facts.add_row("study", Text(view.name, "bold"))
-    facts.add_row("goal", view.history.goals.goal)
-    facts.add_row("method", described(created))
-    if created.why:
-        facts.add_row("why", created.why)
-    if created.best != "last":
-        facts.add_row("best by", f"{created.best} report of a trial")
-    if view.history.bounds:
-        facts.add_row("constraints", ", ".join(map(str, view.history.bounds)))
-    facts.add_row("seed", str(created.seed))
-    facts.add_row("retries", str(created.retries))
-    facts.add_row("created", f"{_date(created.at)} by xstar {created.version}")
-    facts.add_row("files", str(view.files(directory).folder))
-    for place, (name, parameter) in enumerate(view.history.space.parameters.items()):
-        facts.add_row("space" if place == 0 else "", f"{name} = {parameter!r}")
-    out.print(facts)
-
-
-def _trials_table(history: History) -> Table:
-    table, trials = Table(title_justify="left"), history.trials[-LAST_TRIALS:]
-    hosts = {trial: host_of(history.environments, trial.by) for trial in trials}
-    several = len(set(hosts.values()) - {""}) > 1
-    for name in ("trial", "state", history.created.metric, "epochs", "time"):
-        table.add_column(name, justify="left" if name == "state" else "right", no_wrap=True)
-    if several:
-        table.add_column("host", overflow="fold")
-    table.add_column("configuration", overflow="fold")
-    table.add_column("origin", overflow="fold")
-    for trial in trials:
-        table.add_row(
-            str(trial.number),
-            Text(trial.state.value, STYLES[trial.state]),
-            trial.shown(),
-            str(trial.budget),
-            seconds(trial.seconds),
-            *([hosts[trial]] if several else []),
-            short_config(trial.config),
-            trial.origin,
-        )
-    return table
-
-
-def _show_failures(out: Console, trials: list[Trial]) -> None:
-    """Reasons, the most frequent first, each with the trials it ended: a thousand failures often have one cause."""
-    reasons: dict[str, list[Trial]] = {}
-    for trial in trials:
-        if trial.state in (State.FAILED, State.INFEASIBLE, State.WAITING):
-            reasons.setdefault(last_line(trial.reason or "no reason was given"), []).append(trial)
-    if not reasons:
-        return
-    table = Table("times", "latest", "state", "reason", title="what went wrong", title_justify="left")
-    table.columns[3].overflow = "fold"
-    for reason, found in sorted(reasons.items(), key=lambda item: (-len(item[1]), item[1][0].number))[:MOST_REASONS]:
-        latest = found[-1]
-        table.add_row(
-            str(len(found)), f"trial {latest.number}", Text(latest.state.value, STYLES[latest.state]), Text(reason)
-        )
-    out.print(table)
-    if len(reasons) > MOST_REASONS:
-        out.print(
-            f"and {plural(len(reasons) - MOST_REASONS, 'other reason')}; `xstar export --format csv` has all of them"
-        )
-
-
-def _show_trial(out: Console, view: StudyView, trial: Trial, directory: Path | None) -> None:
-    out.print(Text(f"trial {trial.number} ", "bold").append(trial.state.value, STYLES[trial.state]), end="")
-    found = {view.created.metric: None} if trial.losses is None else trial.values
-    told = ", ".join(f"{name} {number(value, 8)}" for name, value in found.items())
-    host = host_of(view.history.environments, trial.by)
-    ran = f", run on {host}" if host else ""
-    out.print(f", {told}, {seconds(trial.seconds)}, asked {_date(trial.asked_at)}{ran}")
-    out.print(f"origin: {trial.origin} (after {plural(trial.seen, 'event')})", soft_wrap=True)
-    if trial.attempt or trial.crashes or trial.times_lost:
-        died = f"its worker died {trial.crashes} times, its program {trial.times_lost} times"
-        out.print(f"run {trial.attempt + 1} of this trial; {died}")
-    out.print(config_table(view.history, trial))
-    if trial.reports:
-        names = list(
-            dict.fromkeys([*view.history.goals.metrics, *(name for report in trial.reports for name in report.metrics)])
-        )
-        table = Table("epoch", *names, "after")
-        for report in trial.reports:
-            values = [number(report.metrics.get(name), 8) for name in names]
-            table.add_row(str(report.budget), *values, seconds(report.at - trial.asked_at))
-        out.print(table)
-    if trial.attrs:
-        out.print(attrs_table(trial))
-    if trial.reason:
-        out.print(Text("reason:", "red"))
-        out.print(trial.reason, soft_wrap=True)
-    folder = view.files(directory).of(trial)
-    files = sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else []
-    out.print(f"files in {folder}:" if files else f"no files in {folder}", soft_wrap=True)
-    for path in files:
-        out.print(f"  {path.relative_to(folder)}  {path.stat().st_size:,} bytes", soft_wrap=True)
-
-
-# ---------------------------------------------------------------- words
-
-
-def _date(at: float) -> str:
-    return datetime.fromtimestamp(at).strftime("%Y-%m-%d %H:%M:%S")
+        made, out = describe(view, exact=True), console()
+        if (found := made["best"]) is None:
+            if as_json:
+                typer.echo(json_text([history.space.dump(each.config) for each in history.front]))
+            else:
+                _show_front(out, history, made)
+        elif as_json:
+            typer.echo(json_text(found["config"]))
+        else:
+            _show_best(out, made, found, f"trial {found['number']} of {study}, {found['state']}")
 
 
 def cite(study: StudyName, storage: Storage = STORAGE) -> None:
@@ -266,3 +125,108 @@ def cite(study: StudyName, storage: Storage = STORAGE) -> None:
 
     with look(study, storage) as view:
         typer.echo(bibtex(view.created))
+
+
+# ---------------------------------------------------------------- the parts of `xstar show`
+
+
+def _show_best(out: Console, made: Description, best: TrialRow, which: str, before: str = "") -> None:
+    text = Text(before).append(f"{made['metric']} {number(best['value'], 8)}", "bold green").append(f" ({which})", "")
+    out.print(text)
+    out.print(table_of(("parameter", "value"), best["config"]))
+
+
+def _show_front(out: Console, history: History, made: Description) -> None:
+    """The best trade-offs, and the volume they cover."""
+    table = Table("trial", *made["objectives"], "configuration", title="the front", title_justify="left")
+    table.columns[-1].overflow = "fold"
+    for trial in made["front"]["trials"]:
+        values = [number(value, 8) for value in trial["values"].values()]
+        table.add_row(str(trial["number"]), *values, short_config(trial["config"]))
+    out.print(table)
+    if (more := made["front"]["count"] - len(made["front"]["trials"])) > 0:
+        out.print(f"and {plural(more, 'more trial')}; `xstar best --json` has all of them")
+    found = hypervolume(history)
+    upto = ", ".join(f"{name}={number(value)}" for name, value in found["up_to"].items())
+    out.print(f"hypervolume {number(found['hypervolume'])} up to {upto}")
+
+
+def _show_settings(out: Console, made: Description, files: Path) -> None:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim")
+    table.add_row("study", Text(made["name"] or "", "bold"))
+    for name, words in facts(made):
+        table.add_row(name, words)
+    table.add_row("retries", str(made["retries"]))
+    table.add_row("created", f"{_date(made['created'])} by xstar {made['version']}")
+    table.add_row("files", str(files))
+    for place, (name, written) in enumerate(made["parameters"].items()):
+        table.add_row("space" if place == 0 else "", f"{name} = {written}")
+    out.print(table)
+    out.print(Text("trials: ").append_text(counted(made["counts"])))
+
+
+def _trials_table(made: Description) -> Table:
+    table, trials = Table(title_justify="left"), made["latest"]
+    several = len({trial["host"] for trial in trials} - {""}) > 1
+    for name in ("trial", "state", made["metric"], "epochs", "time"):
+        table.add_column(name, justify="left" if name == "state" else "right", no_wrap=True)
+    for name in (*(["host"] if several else []), "configuration", "origin"):
+        table.add_column(name, overflow="fold")
+    for trial in trials:
+        state = Text(trial["state"], STYLES[State(trial["state"])])
+        told = (value_of(trial), str(trial["budget"]), seconds(trial["seconds"]), *([trial["host"]] if several else []))
+        table.add_row(str(trial["number"]), state, *told, short_config(trial["config"]), trial["origin"])
+    return table
+
+
+def _show_reasons(out: Console, history: History) -> None:
+    """What went wrong, each reason with the trials it ended."""
+    found = list(reasons(history))
+    table = Table("times", "latest", "state", "reason", title="what went wrong", title_justify="left")
+    table.columns[3].overflow = "fold"
+    for reason, trials in islice(found, MOST_REASONS):
+        state = Text(trials[-1].state.value, STYLES[trials[-1].state])
+        table.add_row(str(len(trials)), f"trial {trials[-1].number}", state, Text(reason))
+    if found:
+        out.print(table)
+    if (more := len(found) - MOST_REASONS) > 0:
+        out.print(f"and {plural(more, 'other reason')}; `xstar export --format csv` has all of them")
+
+
+def _show_trial(out: Console, view: StudyView, trial: Trial, directory: Path | None, *, as_json: bool) -> None:
+    made = whole_trial(view.history, trial)
+    if as_json:
+        typer.echo(json_text(made))
+        return
+    out.print(Text(f"trial {trial.number} ", "bold").append(made["state"], STYLES[trial.state]), end="")
+    values = made["values"] or dict.fromkeys(made["objectives"])
+    told = ", ".join(f"{name} {number(value, 8)}" for name, value in values.items())
+    ran = f", run on {made['host']}" if made["host"] else ""
+    out.print(f", {told}, {seconds(made['seconds'])}, asked {_date(made['began'])}{ran}")
+    out.print(f"origin: {made['origin']} (after {plural(made['seen'], 'event')})", soft_wrap=True)
+    if made["attempt"] or made["crashes"] or made["lost"]:
+        died = f"its worker died {made['crashes']} times, its program {made['lost']} times"
+        out.print(f"run {made['attempt'] + 1} of this trial; {died}")
+    out.print(table_of(("parameter", "value"), made["config"]))
+    if made["reports"]:
+        names = dict.fromkeys([*made["objectives"], *(name for each in made["reports"] for name in each["metrics"])])
+        table = Table("epoch", *names, "after")
+        for each in made["reports"]:
+            found = [number(each["metrics"].get(name), 8) for name in names]
+            table.add_row(str(each["budget"]), *found, seconds(each["at"] - made["began"]))
+        out.print(table)
+    if made["attrs"]:
+        out.print(table_of(("attribute", "value"), made["attrs"]))
+    if made["reason"]:
+        out.print(Text("reason:", "red"))
+        out.print(made["reason"], soft_wrap=True)
+    folder = view.files(directory).of(trial)
+    files = sorted(path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else []
+    out.print(f"files in {folder}:" if files else f"no files in {folder}", soft_wrap=True)
+    for path in files:
+        out.print(f"  {path.relative_to(folder)}  {path.stat().st_size:,} bytes", soft_wrap=True)
+
+
+def _date(at: float) -> str:
+    return datetime.fromtimestamp(at).strftime("%Y-%m-%d %H:%M:%S")

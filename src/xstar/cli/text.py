@@ -6,7 +6,7 @@ import json
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,11 @@ from rich.table import Table
 from rich.text import Text
 
 from xstar.core.reasons import last_line
-from xstar.core.words import TERMINAL_COMMANDS, number, outline, plural, seconds
+from xstar.core.words import TERMINAL_COMMANDS, number, plural, seconds
 from xstar.errors import InvalidArgument
-from xstar.journal import History
-from xstar.journal.trial import Trial
+from xstar.look.describe import counts_of
 from xstar.look.progress import Tracker
-from xstar.look.progress.terminal import console_on, counts_of
+from xstar.look.progress.terminal import console_on, counted
 from xstar.study import DEFAULT_STORAGE
 from xstar.study.naming import headline
 
@@ -45,19 +44,11 @@ def warn(out: Console) -> Callable[[str], None]:
     return lambda text: out.print(Text(text, "yellow"), soft_wrap=True)
 
 
-def config_table(history: History, trial: Trial) -> Table:
-    """Every parameter of the trial with its exact value."""
-    table = Table("parameter", "value", title_justify="left")
-    for name, value in history.space.dump(trial.config).items():
+def table_of(head: tuple[str, str], values: Mapping[str, Any]) -> Table:
+    """Names with their exact values."""
+    table = Table(*head, title_justify="left")
+    for name, value in values.items():
         table.add_row(name, value if isinstance(value, str) else json_text(value))
-    return table
-
-
-def attrs_table(trial: Trial) -> Table:
-    """What was noted about the trial."""
-    table = Table("attribute", "value", title_justify="left")
-    for name, value in trial.attrs.items():
-        table.add_row(name, value if isinstance(value, str) else json_text(outline(value)))
     return table
 
 
@@ -94,11 +85,11 @@ def print_summary(console: Console, tracker: Tracker, reason: str, storage: str)
                 console.print(f"the last failure (trial {trial.number}): {last_line(trial.reason)}", soft_wrap=True)
                 break
     else:
-        text = Text("best ").append(f"{study.metric} {number(best.value, 8)}", "bold green")
+        text = Text("best ").append(f"{study.history.created.metric} {number(best.value, 8)}", "bold green")
         after = f", {plural(best.budget, 'epoch')}" if best.target is not None else ""
         console.print(text.append(f" (trial {best.number}{after}, {study.history.created.direction}d)"))
-        console.print(config_table(study.history, best))
-    console.print(Text("trials: ").append_text(counts_of(study.history)))
+        console.print(table_of(("parameter", "value"), study.history.space.dump(best.config)))
+    console.print(Text("trials: ").append_text(counted(counts_of(study.history))))
     if study.history.paused:
         budgets = ", ".join(map(str, sorted({trial.budget for trial in study.history.paused.values()})))
         rungs = (

@@ -24,7 +24,7 @@ from xstar.core.checks import whole_number
 from xstar.core.goals import known_functions
 from xstar.core.known import KnownObjectives
 from xstar.errors import InvalidArgument, SubmitError
-from xstar.look.look import StudyView, existing
+from xstar.look.view import StudyView, existing
 from xstar.storage.address import Address, has_password, masked
 from xstar.study import DEFAULT_STORAGE, Study
 
@@ -62,7 +62,7 @@ def work(
     given = given_options(options)
     storage = given.setdefault("storage", DEFAULT_STORAGE)
     with existing(storage) as place:
-        noted = StudyView(place.open(name)).created.program or {}
+        noted = StudyView.of(name, place.open(name)).created.program or {}
     forget_password()
     program = load(*_target(name, file, noted))
     search_with(program, {"grace": GRACE, **_of_file(program), **noted.get("options", {}), **given, "study": name})
@@ -163,7 +163,7 @@ def slurm(
     if program is not None:
         _make(name, program, options)
     with existing(storage) as place:
-        noted = StudyView(place.open(name)).created.program
+        noted = StudyView.of(name, place.open(name)).created.program
     if noted is None:
         raise InvalidArgument("FILE", f"is needed: study {name!r} was not begun by `xstar run`", None, "add it")
     lines = [*_header(name, array, time, memory, options, sbatch or []), "", *_body(name, given, storage)]

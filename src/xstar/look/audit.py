@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
 from xstar.core.environment import environment, without_host
 from xstar.core.known import KnownObjectives
@@ -55,6 +56,16 @@ class Audit:
     """The suggestions that were made with other versions or kernels, by environment."""
     spent: dict[str, float] = field(default_factory=dict)
     """Seconds by what was decided: suggestions by their method, promotions, verdicts."""
+
+    def to_json(self) -> dict[str, Any]:
+        """What was found, and where the time went."""
+        others = [str(each) for each in self.other_environments]
+        return {
+            "decisions": self.decisions,
+            "findings": self.findings,
+            "other_environments": others,
+            "seconds": self.spent,
+        }
 
     def with_part(self, other: Audit) -> Audit:
         """This audit and that of the decisions after it."""

@@ -19,7 +19,7 @@ from typing import Any, Protocol, TextIO
 
 from xstar.core.words import readable
 from xstar.errors import CorruptJournal, XstarError
-from xstar.journal import SCHEMA, Event, History, Journal, event_json, events as ev
+from xstar.journal import SCHEMA, Event, History, Readable, event_json, events as ev
 from xstar.run.clock import wall_clock
 from xstar.storage.files import check_folder
 from xstar.study import open_storage, table
@@ -32,7 +32,7 @@ class Source(Protocol):
     """What can be exported: a :class:`~xstar.study.study.Study`, or a mere view of one."""
 
     @property
-    def journal(self) -> Journal: ...
+    def journal(self) -> Readable: ...
 
     def refresh(self) -> History:
         """The history of all events so far."""

@@ -14,7 +14,7 @@ from tests.trials import ask, run_trials
 from xstar import nets
 from xstar.journal import events as ev
 from xstar.look.exchange import export_events, import_events
-from xstar.look.plots.source import Snapshot
+from xstar.look.view import StudyView
 from xstar.nets.synthetic import f3
 
 HOSTILE = '<img src=x onerror="alert(1)"></script><script>alert(2)</script>'
@@ -169,7 +169,7 @@ def several_over_budgets() -> xs.Study:
 
 
 @lru_cache(maxsize=1)
-def many(trials: int = 100_000) -> Snapshot:
+def many(trials: int = 100_000) -> StudyView:
     """So many trials, as events folded at once: a study would take its time to make them."""
     first = xs.Study(xs.Space(x=xs.Float(0, 1), y=xs.Float(1e-4, 1, log=True)), method="random", seed=1)
     rng = np.random.default_rng(0)
@@ -182,7 +182,7 @@ def many(trials: int = 100_000) -> Snapshot:
 
     history = History()
     history.extend(made)
-    return Snapshot("many", history, MemoryJournal(made))
+    return StudyView("many", history, MemoryJournal(made))
 
 
 EDGES: dict[str, Callable[[], Any]] = {

@@ -14,7 +14,7 @@ from xstar.core.pareto import hypervolume
 from xstar.errors import InvalidArgument, SeveralObjectives
 from xstar.journal import History
 from xstar.look.plots.kinds import KINDS
-from xstar.look.plots.source import Snapshot
+from xstar.look.view import StudyView
 from xstar.study.tradeoffs import covered
 
 
@@ -86,7 +86,7 @@ def test_the_front_is_drawn_at_every_moment() -> None:
     for seen in range(1, len(events) + 1, 9):
         history = History()
         history.extend(islice(events, seen))
-        moment = Snapshot("s", history, study.journal)
+        moment = StudyView("s", history, study.journal)
         for name in ("front", "history", "parallel"):
             assert KINDS[name].suits(history)
             KINDS[name].figure(moment)

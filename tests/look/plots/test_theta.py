@@ -18,8 +18,8 @@ from xstar.igo.generations import Generations
 from xstar.journal import History, MemoryJournal, events as ev
 from xstar.journal.trial import Origin
 from xstar.look.plots.kinds import KINDS
-from xstar.look.plots.source import Snapshot
 from xstar.look.plots.theta import MOMENTS, MOST_ROWS, entropy
+from xstar.look.view import StudyView
 from xstar.searchers import PBIL
 
 
@@ -132,7 +132,7 @@ def test_many_generations_are_thinned_out() -> None:
     assert f"{len(data.trials)} of 1,000 generations shown" in words(figure)
 
 
-def _long(trials: int, size: int) -> Snapshot:
+def _long(trials: int, size: int) -> StudyView:
     """So many trials in generations of ``size``, as events folded at once; each generation learns from the one before."""
     first = xs.Study(xs.Space(mask=xs.Bits(20)), searcher=PBIL("none", samples=size), seed=1)
     masks = (np.random.default_rng(0).random((trials, 20)) < 0.5).astype(int)
@@ -145,7 +145,7 @@ def _long(trials: int, size: int) -> Snapshot:
         made.append(ev.Reported(number, 1, {"value": float(sum(mask))}, number + 0.5, 1, final=True))
     history = History()
     history.extend(made)
-    return Snapshot("long", history, MemoryJournal(made))
+    return StudyView("long", history, MemoryJournal(made))
 
 
 def test_entropy_is_a_share_of_its_maximum() -> None:

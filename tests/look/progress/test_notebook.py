@@ -31,11 +31,12 @@ class Kernel:
         monkeypatch.setitem(sys.modules, "IPython", package)
         monkeypatch.setitem(sys.modules, "IPython.display", module)
 
-    def display(self, thing: Any, *, display_id: bool) -> Any:
+    def display(self, thing: Any, *, raw: bool, display_id: bool) -> Any:
+        assert raw
         assert display_id is True
-        pages = [thing._repr_html_()]
+        pages = [thing["text/html"]]
         self.displays.append(pages)
-        return types.SimpleNamespace(update=lambda thing: pages.append(thing._repr_html_()))
+        return types.SimpleNamespace(update=lambda thing, raw: pages.append(thing["text/html"]))
 
 
 @pytest.fixture
@@ -84,7 +85,7 @@ def test_an_error_leaves_the_last_state(kernel: Kernel) -> None:
 def test_the_page() -> None:
     study = make_study(metric="error", method="asha", max_budget=9)
     progress = NotebookProgress(Tracker(study, Limits(trials=20)))
-    assert "none yet" in progress.page()
+    assert "none yet" in progress.page()["text/plain"]
     for value in (0.5, 0.25, 0.75):
         study.report(ask(study), value)
     study.report(ask(study), 0.2, 2)
@@ -92,8 +93,7 @@ def test_the_page() -> None:
     progress(study)
     for number in range(MOST_MESSAGES + 1):
         progress.message(f"{EVIL} {number}")
-    page = progress.page().replace('<progress value="3" max="20"></progress>', "")
-    text = Page(page).text
+    text = Page(progress.page()["text/html"]).text
     for words in ("3 of 20", "3 at epoch 1, 0 at 3, 0 at 9", "error=0.2", f"trial 3: ValueError: {EVIL}", "█▁", "2/3"):
         assert words in text
     assert f"{EVIL} 0" not in text

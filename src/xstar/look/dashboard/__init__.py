@@ -1,7 +1,7 @@
 """A live view of studies in the browser, and a small JSON interface for programs in any language.
 
     feeds       one fold per study, shared by all pages, followed by one thread; replays of earlier moments
-    rows        what the pages are told: summaries, rows of trials, one trial, what it printed
+    files       what a trial left in its folder, and what it printed
     filters     which trials, in which order
     reading     the addresses that read
     writing     the addresses that change a study, behind the token

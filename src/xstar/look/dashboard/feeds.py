@@ -8,22 +8,17 @@ written here, no lease is looked at, and no lock of the database is held between
 from __future__ import annotations
 
 import threading
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections import OrderedDict, deque
+from collections.abc import Callable, Hashable
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from xstar.errors import InvalidArgument, UnknownStudy, XstarError
-from xstar.journal import Event, History, Readable
-from xstar.journal.events import Created
-from xstar.look.plots.source import Snapshot
+from xstar.errors import UnknownStudy, XstarError
+from xstar.look.view import StudyView
 from xstar.run.clock import wall_clock
-from xstar.study.naming import rungs_of
 
 if TYPE_CHECKING:
     from xstar.storage import SqlJournal, SqlStorage
-from collections import OrderedDict
-from collections.abc import Hashable
 
 PORTION = 5000
 """Events folded at a time, as many as the journal reads at once (about 50 ms): so long a page may have to wait for the fold."""
@@ -43,30 +38,20 @@ MOST_MESSAGES = 16
 """Messages to pages kept by study: what is new since one moment or another. Pages that keep up ask for the same one."""
 
 
-class FirstEvents:
-    """The first events of a journal, as a journal."""
-
-    def __init__(self, journal: Readable, count: int) -> None:
-        self._journal, self._count = journal, count
-
-    def read(self, since: int) -> Iterator[Event]:
-        return islice(iter(self._journal.read(since)), max(0, self._count - since))
-
-
 class Feed:
     """One study, folded as far as it was read."""
 
     def __init__(self, journal: SqlJournal) -> None:
         self.name = journal.name
-        self.journal = journal
+        self.view = StudyView.of(journal.name, journal, upto=1)
+        self.history = self.view.history
         self.lock = threading.RLock()
-        self.history = _begun(journal)
         self.asked_at = wall_clock()
         self.total = 1
         """Events that the journal has, as of the last look."""
         self.changed: deque[tuple[int, int]] = deque(maxlen=RECENT)
         """(number of the event, its trial) of the latest events."""
-        self._past: History | None = None
+        self._past = self.view
         self._past_lock = threading.RLock()
         self.answers = Shared(MOST_FIGURES)
         self.messages = Shared(MOST_MESSAGES)
@@ -75,7 +60,7 @@ class Feed:
         """Fold at most ``portion`` further events; returns how many there were."""
         with self.lock:
             count = 0
-            for event in islice(iter(self.journal.read(self.history.seen)), portion):
+            for event in islice(iter(self.view.events.read(self.history.seen)), portion):
                 number = getattr(event, "trial", None)
                 if number is not None:
                     self.changed.append((self.history.seen, number))
@@ -95,27 +80,16 @@ class Feed:
                 return None
             return sorted({trial for place, trial in self.changed if place >= seen})
 
-    def at(self, seen: int | None, use: Callable[[Snapshot], Any]) -> Any:
+    def at(self, seen: int | None, use: Callable[[StudyView], Any]) -> Any:
         """What ``use`` makes of the study as it was after ``seen`` events (``None``: as it is now)."""
         if seen is None or seen >= self.history.seen:
             with self.lock:
-                return use(Snapshot(self.name, self.history, FirstEvents(self.journal, self.history.seen)))
-        if seen < 1:
-            raise InvalidArgument("at", "must be at least 1: the first event creates the study", seen)
-        with self._past_lock:
-            past = self._past
-            if past is None or past.seen > seen:
-                past = self._past = _begun(self.journal)
-            past.extend(islice(iter(self.journal.read(past.seen)), seen - past.seen))
-            return use(Snapshot(self.name, past, FirstEvents(self.journal, past.seen)))
-
-
-def _begun(journal: Readable) -> History:
-    first = next(iter(journal.read(0)))
-    assert isinstance(first, Created)
-    history = History(rungs_of(first))
-    history.fold(first)
-    return history
+                return use(self.view)
+        with self._past_lock:  # a replay goes on from where it was
+            known = self._past
+            ahead = known is not self.view and known.history.seen <= seen
+            self._past = known.extended(seen) if ahead else self.view.at(seen)
+            return use(self._past)
 
 
 class Feeds:

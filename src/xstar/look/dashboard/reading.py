@@ -15,15 +15,13 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from xstar.core.words import readable
-from xstar.errors import InvalidArgument, UnknownTrial, XstarError
-from xstar.journal import History
-from xstar.journal.trial import Trial
-from xstar.look.dashboard import filters, rows
-from xstar.look.dashboard.feeds import Feed, Feeds, FirstEvents
+from xstar.errors import InvalidArgument, XstarError
+from xstar.look.dashboard import files, filters
+from xstar.look.dashboard.feeds import Feed, Feeds
+from xstar.look.describe import describe, trial_row, whole_trial
 from xstar.look.plots.kinds import KINDS, kind
 from xstar.look.plots.networks import graph_of
-from xstar.look.plots.source import Snapshot
-from xstar.storage.files import Folders
+from xstar.look.view import StudyView
 
 SMALL = 20_000
 """Events of a study whose card is made at once; a larger one shows what is known once someone opens it."""
@@ -57,14 +55,14 @@ class Reading:
         feed = self.feeds.peek(name)
         if feed is not None:
             with feed.lock:
-                return rows.summary(name, feed.history, events)
+                return glance(feed.view, events)
         known = self._cards.get(name)
         if known is not None and known[0] == events:
             return known[1]
         if events > SMALL:
             return {"name": name, "seen": 0, "total": events}
         try:
-            made = rows.summary(name, self.feeds.read(name).history, events)
+            made = glance(self.feeds.read(name).view, events)
         except XstarError as error:  # say, a kind of parameter that only its own package can read
             made = {"name": name, "seen": 0, "total": events, "error": str(error)}
         self._cards[name] = (events, made)
@@ -84,16 +82,10 @@ class Reading:
                 self._compared.popitem(last=False)
         return known
 
-    def folders(self, history: History) -> Folders:
-        database = self.feeds.storage.database.path
-        return Folders.of_study(history.created, self.directory, database)
 
-
-def one(history: History, number: int) -> Trial:
-    """The trial of that number."""
-    if not 0 <= number < len(history.trials):
-        raise UnknownTrial(f"there is no trial {number}; there are {len(history.trials)}")
-    return history.trials[number]
+def glance(view: StudyView, total: int | None) -> dict[str, Any]:
+    """A study at a glance, and how many events its journal has."""
+    return {**describe(view), "total": max(view.history.seen, total or 0)}
 
 
 def written(made: Any) -> bytes:
@@ -120,7 +112,7 @@ def figure(feed: Feed, name: str, at: int | None, words: dict[str, str], others:
             for other in sorted(others, key=lambda each: each.name):
                 stack.enter_context(other.lock)
             if others:
-                options["others"] = [Snapshot(other.name, other.history, other.journal) for other in others]
+                options["others"] = [other.view for other in others]
             made = feed.at(at, lambda moment: found.figure(moment, **options))
         return written(made)
 
@@ -165,10 +157,10 @@ async def _news(feed: Feed, since: int, trouble: str) -> tuple[int, str]:
 
 def _message(feed: Feed, since: int, trouble: str) -> dict[str, Any]:
     with feed.lock:
-        numbers = feed.trials_since(since)
+        numbers, history = feed.trials_since(since), feed.history
         few = numbers is not None and len(numbers) <= MOST_NEW
-        changed = [rows.row(feed.history.trials[number]) for number in numbers or ()] if few else None
-        return {"summary": rows.summary(feed.name, feed.history, feed.total), "trials": changed, "trouble": trouble}
+        changed = [trial_row(history, history.trials[number]) for number in numbers or ()] if few else None
+        return {"summary": glance(feed.view, feed.total), "trials": changed, "trouble": trouble}
 
 
 def router(reading: Reading) -> APIRouter:
@@ -188,9 +180,9 @@ def router(reading: Reading) -> APIRouter:
         feed = feeds.get(name)
         total = feed.total if at is None else None
 
-        def use(moment: Snapshot) -> dict[str, Any]:
+        def use(moment: StudyView) -> dict[str, Any]:
             plots = [each.name for each in KINDS.values() if each.suits(moment.history)]
-            return {**rows.summary(name, moment.history, total), "plots": plots}
+            return {**glance(moment, total), "plots": plots}
 
         made: dict[str, Any] = feed.at(at, use)
         return Answer({**made, "now": feed.history.seen})
@@ -214,19 +206,15 @@ def router(reading: Reading) -> APIRouter:
     ) -> Response:
         """A page of the table of trials: filtered, sorted and cut here, however many there are."""
 
-        def use(moment: Snapshot) -> dict[str, Any]:
+        def use(moment: StudyView) -> dict[str, Any]:
             history = moment.history
             found = filters.order(history, filters.select(history, filter, state or ()), sort, descending)
-            some = found[page * size : (page + 1) * size]
-            names = list(history.space.parameters)
-            made = [rows.row(trial) for trial in some]
             return {
-                "trials": made,
+                "trials": [trial_row(history, trial) for trial in found[page * size : (page + 1) * size]],
                 "found": len(found),
                 "of": len(history.trials),
-                "parameters": names,
+                "parameters": list(history.space.parameters),
                 "objectives": list(history.goals.metrics),
-                "seen": history.seen,
             }
 
         feed = feeds.get(name)
@@ -237,10 +225,13 @@ def router(reading: Reading) -> APIRouter:
     @api.get("/studies/{name}/trials/{number}")
     def trial(name: str, number: Number, at: At = None) -> Response:
         """All there is to know about one trial."""
-        made: dict[str, Any] = feeds.get(name).at(
-            at, lambda moment: rows.whole(moment.history, one(moment.history, number), reading.folders(moment.history))
-        )
-        return Answer(made)
+
+        def use(moment: StudyView) -> dict[str, Any]:
+            one = moment.trial(number)
+            left = files.listed(moment.files(reading.directory), one)
+            return {**whole_trial(moment.history, one), "files": left}
+
+        return Answer(feeds.get(name).at(at, use))
 
     @api.get("/studies/{name}/trials/{number}/log")
     def log(
@@ -250,13 +241,13 @@ def router(reading: Reading) -> APIRouter:
         offset: Annotated[int | None, Query(ge=0, le=2**53)] = None,
     ) -> Response:
         """What the trial printed: the end, or what follows ``offset``."""
-        history = feeds.get(name).history
-        return Answer(rows.printed(reading.folders(history), one(history, number), stream, offset))
+        view = feeds.get(name).view
+        return Answer(files.printed(view.files(reading.directory), view.trial(number), stream, offset))
 
     @api.get("/studies/{name}/trials/{number}/networks/{parameter}")
     def drawing(name: str, number: Number, parameter: str) -> Response:
         """An architecture as SVG."""
-        graph = graph_of(one(feeds.get(name).history, number).config.get(parameter))
+        graph = graph_of(feeds.get(name).view.trial(number).config.get(parameter))
         if graph is None:
             raise InvalidArgument("parameter", f"must hold an architecture in trial {number}", parameter)
         return Response(readable(graph.draw()), media_type="image/svg+xml")
@@ -266,9 +257,9 @@ def router(reading: Reading) -> APIRouter:
         """Why the trial was chosen, and why it was paused, promoted or stopped: recomputed from the journal."""
         from xstar.look.why import why as explain  # at use: models
 
-        feed = feeds.get(name)
-        one(feed.history, number)
-        return Answer(explain(FirstEvents(feed.journal, feed.history.seen), number).to_json())
+        view = feeds.get(name).view
+        view.trial(number)
+        return Answer(explain(view, number).to_json())
 
     @api.get("/studies/{name}/events", response_class=StreamingResponse)
     async def events(request: Request, name: str, since: Annotated[int, Query(ge=0, le=2**53)] = 0) -> Response:

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from xstar.look.dashboard import rows
 from xstar.look.dashboard.reading import Answer
+from xstar.look.describe import trial_row
 from xstar.study import Study
 
 MOST_STUDIES = 16
@@ -127,7 +127,7 @@ def router(writers: Writers) -> APIRouter:
     def add(name: str, body: Add) -> Response:
         """Record an observation made elsewhere."""
         study = writers.get(name)
-        return Answer(rows.row(study.add(body.config, body.metrics, body.budget)))
+        return Answer(trial_row(study.history, study.add(body.config, body.metrics, body.budget)))
 
     @api.post("/studies/{name}/ask")
     def ask(name: str) -> Response:
@@ -150,14 +150,14 @@ def router(writers: Writers) -> APIRouter:
         """Record the final value of a trial, which is thereby complete."""
         study = writers.get(name)
         study.tell(number, body.metrics)
-        return Answer(rows.row(study.history.trials[number]))
+        return Answer(trial_row(study.history, study.history.trials[number]))
 
     @api.post("/studies/{name}/trials/{number}/fail")
     def fail(name: str, number: Number, body: Fail) -> Response:
         """Record that a run ended without a value."""
         study = writers.get(name)
         study.fail(number, body.reason, body.kind)
-        return Answer(rows.row(study.history.trials[number]))
+        return Answer(trial_row(study.history, study.history.trials[number]))
 
     @api.post("/studies/{name}/trials/{number}/annotate")
     def annotate(name: str, number: Number, body: Annotate) -> Response:

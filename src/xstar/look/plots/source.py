@@ -31,15 +31,6 @@ class Source(Protocol):
     def journal(self) -> Readable: ...
 
 
-@dataclass(frozen=True)
-class Snapshot:
-    """A history and its events as a source."""
-
-    name: str | None
-    history: History
-    journal: Readable
-
-
 def thinned(count: int, most: int = MOST_DOTS, keep: Iterable[int] = ()) -> NDArray[np.intp]:
     """At most about ``most`` of the places 0 … count − 1, evenly spaced, those of ``keep`` among them."""
     if count <= most:

@@ -1,10 +1,9 @@
 """What a search looks like while it runs: on a terminal, in a notebook, in a log file.
 
     tracker     what is new since the last look, how fast it goes, how long it may still take
-    picture     what is shown, in words
     lines       a line per trial, in a log
     terminal    a live table (rich)
-    notebook    the same as HTML that is updated in place (IPython)
+    notebook    the same table in the output of a cell (IPython)
     choice      which of them, if any
 
 Neither rich nor IPython is imported before something is shown.

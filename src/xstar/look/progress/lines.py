@@ -14,19 +14,42 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import TracebackType
 
-from xstar.core.words import plural
-from xstar.journal.constraints import how_many_beyond
+from xstar.core.words import plural, seconds
+from xstar.journal import History
+from xstar.journal.constraints import beyond, how_many_beyond
 from xstar.journal.trial import State, Trial
-from xstar.look.progress.picture import choice_of, in_a_line
 from xstar.look.progress.tracker import BROKEN, Tracker
 from xstar.study import Study
-from xstar.study.loop import log, trial_log
+from xstar.study.loop import log, trial_log, went_wrong
 
 BURST = 50
 """Lines that may come at once; after them there is one per second, which says how many trials it stands for."""
 
 FORMAT = logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S")
 """Of lines that nobody set up logging for: whoever reads them in the morning wants to know when."""
+
+
+def choice_of(history: History) -> str:
+    """The method and why it was chosen, where that was not the user's choice: what a display begins with."""
+    created = history.created
+    return f"method {created.method}: {created.why}" if created.why else ""
+
+
+def in_a_line(tracker: Tracker, trial: Trial) -> str:
+    """How a trial ended or paused: ``trial 12 complete error=0.031 (best 0.028, trial 7), 3.2 s, about 5 min left``."""
+    if trial.state in (*BROKEN, State.WAITING):
+        return went_wrong(trial)
+    history = tracker.study.history
+    upto = "" if trial.state is State.COMPLETE else f" after {plural(trial.budget, 'epoch')}"
+    text = f"trial {trial.number} {trial.state.value}{upto} {history.goals.words(trial.metrics, 5)}"
+    if words := beyond(history.bounds, trial.metrics):
+        text += f", {words}"
+    if tracker.best is not None:
+        text += f" (best {tracker.best.shown()}, trial {tracker.best.number})"
+    elif front := history.front:
+        text += f" ({plural(len(front), 'trial')} in the front)"
+    took, left = trial.seconds if trial.state.over else tracker.running_for(trial), tracker.remaining()
+    return f"{text}, {seconds(took)}" + (f", about {seconds(left)} left" if left else "")
 
 
 def logged() -> bool:
@@ -51,7 +74,7 @@ class LogProgress:
             self._look()
 
     def _look(self) -> None:
-        now = self.tracker.study.stopwatch()
+        now = self.tracker.stopwatch()
         self._allowed = min(BURST, self._allowed + max(0.0, now - self._asked))
         self._asked = now
         for trial in self.tracker.advance():

@@ -1,13 +1,11 @@
-"""Progress on a terminal, a live table.
-
-Rich redraws the table from a thread of its own, so that the clock goes on during a long epoch.
-"""
+"""Progress on a terminal: a live table. Rich redraws it from a thread of its own, so that the clock goes on in a long epoch."""
 
 from __future__ import annotations
 
 import logging
+import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import IO, Any
@@ -19,27 +17,29 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from xstar.core.words import harmless, plural
-from xstar.journal import History
+from xstar.core.reasons import last_line
+from xstar.core.words import harmless, plural, seconds, short_config
 from xstar.journal.trial import State, Trial
+from xstar.look.describe import counts_of, stand, trial_row
 from xstar.look.progress.choice import Progress
-from xstar.look.progress.lines import LogProgress
-from xstar.look.progress.picture import Picture, choice_of, in_a_line, take
+from xstar.look.progress.lines import LogProgress, choice_of, in_a_line
 from xstar.look.progress.tracker import BROKEN, Tracker
 from xstar.study import Limits, Study
+from xstar.study.naming import headline
 
 REFRESHES = 4
 """Redraws per second: a table that changes faster cannot be read, and each redraw takes a few milliseconds of a core."""
-
 BAR = 40
 """Columns of the bar: it leaves room for the numbers beside it on the narrowest terminal."""
-
+CURVE = 12
+"""Characters of a learning curve: beside it there is room for a configuration on 80 columns."""
+BARS = "▁▂▃▄▅▆▇█"
+MOST_ROWS = 12
+"""Running trials that are listed; with a hundred workers they would not fit the screen."""
 MOST_FAILURES = 10
 """Failures printed above the table; after that they are only counted, or they would scroll everything else away."""
-
 PIPED_WIDTH = 160
 """Columns when the output goes to a file or a pipe, which have no width: wide enough that tables need not be squeezed."""
-
 STYLES = {
     State.RUNNING: "cyan",
     State.PAUSED: "blue",
@@ -59,22 +59,105 @@ class _HarmlessConsole(Console):
             yield segment if segment.control else segment._replace(text=harmless(segment.text))
 
 
-def console_on(stream: IO[str]) -> Console:
+def console_on(stream: IO[str], **given: Any) -> Console:
     """A console that prints what it is given: a study's words may contain ``[brackets]`` or ``:colons:`` of their own."""
-    return _HarmlessConsole(
-        file=stream, markup=False, emoji=False, highlight=False, width=None if stream.isatty() else PIPED_WIDTH
-    )
+    given.setdefault("width", None if stream.isatty() else PIPED_WIDTH)
+    return _HarmlessConsole(file=stream, markup=False, emoji=False, highlight=False, **given)
 
 
-def counts(found: list[tuple[State, int]]) -> Text:
+def counted(counts: Mapping[str, int]) -> Text:
     """How many trials are in each state, each in its colour."""
-    parts = [Text(f"{count} {state.value}", STYLES[state]) for state, count in found]
+    parts = [Text(f"{count} {state}", STYLES[State(state)]) for state, count in counts.items()]
     return Text(", ").join(parts) if parts else Text("no trials yet")
 
 
-def counts_of(history: History) -> Text:
-    """How many trials are in each state that has any, in the states' own order."""
-    return counts([(state, history.count(state)) for state in State if history.count(state)])
+def drawing(tracker: Tracker, ending: str | None = None, *, running: bool = True) -> RenderableType:
+    """A search at a glance, and the trials that run."""
+    live = list(tracker.study.history.running.values()) if running else []
+    facts = _facts(tracker, ending)
+    return Group(facts, _running(tracker, live)) if live else facts
+
+
+def _facts(tracker: Tracker, ending: str | None) -> Table:
+    study, history, best, failure = tracker.study, tracker.study.history, tracker.best, tracker.failure
+    facts = Table.grid(padding=(0, 2), expand=True)
+    facts.add_column(style="dim", no_wrap=True)
+    facts.add_column(no_wrap=True, overflow="ellipsis", ratio=1)  # a long configuration gives way, not the labels
+    if study.name is not None:
+        facts.add_row("study", Text(study.name, "bold"))
+    if (total := tracker.limits.trials) is not None:
+        done = Table.grid(padding=(0, 2))
+        done.add_row(ProgressBar(total=total, completed=tracker.done(), width=BAR), f"{tracker.done()} of {total}")
+        facts.add_row("done", done)
+    facts.add_row("pace", _pace(tracker, over=ending is not None))
+    facts.add_row("trials", counted(counts_of(history)))
+    if tracker.rungs:
+        (first, count), *rest = tracker.rungs
+        facts.add_row("rungs", ", ".join([f"{count} at epoch {first}", *(f"{n} at {budget}" for budget, n in rest)]))
+    which = "" if best is None else f"  {stand(trial_row(history, best))}  {short_config(best.config)}"
+    found = headline(history, 5)
+    facts.add_row(
+        "best", Text(found, "bold green").append(which, "not bold default") if found else Text("none yet", "dim")
+    )
+    if failure is not None:
+        facts.add_row("failed", Text(f"trial {failure.number}: {last_line(failure.reason or '')}", "red"))
+    if ending is not None:
+        facts.add_row("ended", ending)
+    return facts
+
+
+def _running(tracker: Tracker, trials: list[Trial]) -> Table:
+    metric = tracker.study.history.goals.metrics[0]
+    curves = {
+        trial.number: sparkline([reading.metrics[metric] for reading in reports])
+        for trial in trials[:MOST_ROWS]
+        if len(reports := list(trial.reports)) > 1
+    }
+    table = Table(box=None, padding=(0, 2, 0, 0), expand=True, header_style="dim")
+    for name in ("trial", "epochs", tracker.study.history.created.metric):
+        table.add_column(name, justify="right", no_wrap=True)
+    if curves:
+        table.add_column("curve", no_wrap=True, style="cyan")
+    table.add_column("elapsed", justify="right", no_wrap=True)
+    table.add_column("configuration", no_wrap=True, overflow="ellipsis", ratio=1)
+    for trial in trials[:MOST_ROWS]:
+        epochs = f"{trial.budget}/{trial.target}" if trial.target else str(trial.budget)
+        curve = (curves.get(trial.number, ""),) if curves else ()
+        elapsed = seconds(tracker.running_for(trial))
+        table.add_row(str(trial.number), epochs, trial.shown(), *curve, elapsed, short_config(trial.config))
+    if (more := len(trials) - MOST_ROWS) > 0:
+        table.add_row(*[""] * (len(table.columns) - 1), f"and {plural(more, 'more trial')}")
+    return table
+
+
+def _pace(tracker: Tracker, *, over: bool) -> str:
+    text = f"{seconds(tracker.elapsed)} elapsed"
+    if (rate := tracker.rate()) is not None:
+        text += f", {rate * 60:.3g} trials/min"
+    if not over and (left := tracker.remaining()) is not None:
+        text += f", about {seconds(left)} left"
+    return text
+
+
+def sparkline(values: Sequence[float], width: int = CURVE) -> str:
+    """A curve in at most ``width`` characters, from its lowest to its highest value; a blank where it is not finite.
+
+    >>> sparkline([8.0, 4.0, 2.0, 1.0])
+    '█▄▂▁'
+    """
+    if len(values) > width:  # evenly spaced ones, first and last among them
+        values = [values[round(place * (len(values) - 1) / (width - 1))] for place in range(width)]
+    known = [value for value in values if math.isfinite(value)]
+    low, high = min(known, default=0.0), max(known, default=0.0)
+
+    def bar(value: float) -> str:
+        if not math.isfinite(value):
+            return " "
+        # Halved, because the difference of two finite numbers need not be finite.
+        share = (value / 2 - low / 2) / (high / 2 - low / 2) if high > low else 0.0
+        return BARS[min(len(BARS) - 1, int(share * len(BARS)))]
+
+    return "".join(map(bar, values))
 
 
 class LiveProgress:
@@ -148,57 +231,10 @@ class LiveProgress:
 
     def render(self) -> RenderableType:
         """Everything at a glance, from the study as it stands."""
-        picture = take(self.tracker, self._ending)
-        if self._over:
-            return facts_of(picture)
+        shown = drawing(self.tracker, self._ending, running=not self._over)
         # A short last line: the terminal writes its own ^C there, and on a full one it would shift the table by a line.
-        return Group(
-            facts_of(picture), running_of(picture), Text("Ctrl-C ends running trials at their next report", "dim")
-        )
-
-
-def facts_of(picture: Picture) -> Table:
-    """The study at a glance."""
-    facts = Table.grid(padding=(0, 2), expand=True)
-    facts.add_column(style="dim", no_wrap=True)
-    facts.add_column(no_wrap=True, overflow="ellipsis", ratio=1)  # a long configuration gives way, not the labels
-    if picture.study is not None:
-        facts.add_row("study", Text(picture.study, "bold"))
-    if picture.total is not None:
-        done = Table.grid(padding=(0, 2))
-        bar = ProgressBar(total=picture.total, completed=picture.done, width=BAR)
-        done.add_row(bar, f"{picture.done} of {picture.total}")
-        facts.add_row("done", done)
-    facts.add_row("pace", picture.pace)
-    facts.add_row("trials", counts(picture.counts))
-    if picture.rungs:
-        facts.add_row("rungs", picture.rungs)
-    if picture.best:
-        facts.add_row("best", Text(picture.best, "bold green").append(f"  {picture.best_trial}", "not bold default"))
-    else:
-        facts.add_row("best", Text("none yet", "dim"))
-    if picture.failure:
-        facts.add_row("failed", Text(picture.failure, "red"))
-    if picture.ending is not None:
-        facts.add_row("ended", picture.ending)
-    return facts
-
-
-def running_of(picture: Picture) -> Table:
-    """The trials that run."""
-    table = Table(box=None, padding=(0, 2, 0, 0), expand=True, header_style="dim")
-    for name in ("trial", "epochs", picture.metric):
-        table.add_column(name, justify="right", no_wrap=True)
-    if picture.has_curves:
-        table.add_column("curve", no_wrap=True, style="cyan")
-    table.add_column("elapsed", justify="right", no_wrap=True)
-    table.add_column("configuration", no_wrap=True, overflow="ellipsis", ratio=1)
-    for row in picture.running:
-        curve = (row.curve,) if picture.has_curves else ()
-        table.add_row(row.number, row.epochs, row.value, *curve, row.elapsed, row.config)
-    if picture.more:
-        table.add_row(*[""] * (len(table.columns) - 1), f"and {plural(picture.more, 'more trial')}")
-    return table
+        how = Text("Ctrl-C ends running trials at their next report", "dim")
+        return shown if self._over else Group(shown, how)
 
 
 def make_progress(study: Study, limits: Limits, console: Console, *, transient: bool = False) -> Progress:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from xstar.journal import events as ev
 from xstar.journal.trial import State, Trial
+from xstar.run.clock import stopwatch, wall_clock
 from xstar.study import Limits, Study
 
 if TYPE_CHECKING:  # which loads what audits need
-    from xstar.look.look import StudyView
+    from xstar.look.view import StudyView
 
 WINDOW = 50
 """Ended trials that the rate is measured over: it follows a change of pace, and does not jump with every trial."""
@@ -34,7 +35,11 @@ class Tracker:
     def __init__(self, study: Study | StudyView, limits: Limits) -> None:
         self.study = study
         self.limits = limits
-        self.started = study.stopwatch()
+        mine = study if isinstance(study, Study) else None  # a view has no clock
+        self._leases = None if mine is None else mine.leases
+        self._clock = mine.clock if mine is not None else wall_clock
+        self.stopwatch = mine.stopwatch if mine is not None else stopwatch(wall_clock)
+        self.started = self.stopwatch()
         self.before = len(study.history.trials)
         """Trials of earlier sessions."""
         self.ended = 0
@@ -54,17 +59,16 @@ class Tracker:
 
     def ran(self, trial: Trial) -> bool:
         """Whether this program ran a trial; of a study that is only looked at, all are of interest."""
-        leases = getattr(self.study, "leases", None)
-        return leases is None or bool(leases.ran(trial))
+        return self._leases is None or bool(self._leases.ran(trial))
 
     @property
     def elapsed(self) -> float:
         """Seconds since the search began."""
-        return self.study.stopwatch() - self.started
+        return self.stopwatch() - self.started
 
     def due(self) -> bool:
         """Whether enough time has passed since this last said so to look again."""
-        now = self.study.stopwatch()
+        now = self.stopwatch()
         if self._looked is not None and 0 <= now - self._looked < LOOK:
             return False
         self._looked = now
@@ -103,7 +107,7 @@ class Tracker:
         )
         self._count_rungs()
         # Trials that pause count as well: most of them never run again, and the end is near when all have been tried.
-        self._ends.extend([self.study.stopwatch()] * min(WINDOW, self.done() - self._done))
+        self._ends.extend([self.stopwatch()] * min(WINDOW, self.done() - self._done))
         self._done = max(self._done, self.done())
 
     def _count_rungs(self) -> None:
@@ -117,14 +121,14 @@ class Tracker:
     def running_for(self, trial: Trial) -> float | None:
         """Seconds since the present run of the trial began: a resumed or promoted one was asked for long ago."""
         attempt, began = self._starts.get(trial.number, (0, trial.asked_at))
-        return self.study.clock() - began if attempt == trial.attempt else None
+        return self._clock() - began if attempt == trial.attempt else None
 
     def rate(self) -> float | None:
         """Trials per second that ended or paused, over the last ``WINDOW`` of them."""
         if len(self._ends) < 2:
             return None
         # Up to now, not up to the last end: while nothing ends, the rate sinks.
-        return (len(self._ends) - 1) / max(self.study.stopwatch() - self._ends[0], 1e-6)
+        return (len(self._ends) - 1) / max(self.stopwatch() - self._ends[0], 1e-6)
 
     def done(self) -> int:
         """How many of ``limits.trials`` are behind us."""

@@ -26,7 +26,7 @@ export async function showCompare(main) {
       else chosen.delete(study.name);
       renew();
     });
-    return h("li", {}, h("label", { class: "pair" }, box, ` ${study.name} `), h("a", { href: page(study.name), class: "quiet" }, "open"), h("span", { class: "quiet" }, ` ${study.goal ? `${study.goal} · ${study.method}${study.objectives.length > 1 ? " · only studies of one objective are compared" : ""}` : ""}`));
+    return h("li", {}, h("label", { class: "pair" }, box, ` ${study.name} `), h("a", { href: page(study.name), class: "quiet" }, "open"), h("span", { class: "quiet" }, ` ${study.goal ? `${study.goal} · ${study.settings}${study.objectives.length > 1 ? " · only studies of one objective are compared" : ""}` : ""}`));
   });
   fill(main, h("h1", {}, "Compare studies"), h("p", { class: "quiet" }, "Studies that differ only in the seed are one line with a confidence band."), plot.element, h("ul", { class: "plain" }, boxes));
   const theme = () => plot.show();

@@ -39,6 +39,6 @@ function card(study, chosen) {
       ? h("p", { class: "big" }, number(study.front.count), h("small", {}, ` in the front of ${study.goal}`))
       : h("p", { class: "big" }, study.best ? number(study.best.value, 6) : "–", h("small", {}, ` ${study.direction === "minimize" ? "lowest" : "highest"} ${study.metric}`)),
     h("p", {}, tally(study.counts)),
-    h("p", { class: "quiet" }, `${study.method} · ${number(study.epochs)} epochs · ${running ? `${study.counts.running} at work · ` : ""}${ago(study.latest)}`),
+    h("p", { class: "quiet" }, `${study.settings} · ${number(study.epochs)} epochs · ${running ? `${study.counts.running} at work · ` : ""}${ago(study.news)}`),
   );
 }

@@ -152,7 +152,7 @@ class StudyPage {
     fill(
       this.head,
       h("h1", {}, this.name),
-      h("p", { class: "quiet" }, `${summary.goal} · ${summary.method} · seed ${summary.seed}${summary.why ? ` · ${summary.why}` : ""}`),
+      h("p", { class: "quiet" }, `${summary.goal} · ${summary.settings} · seed ${summary.seed}${summary.why ? ` · ${summary.why}` : ""}`),
       part < 1 ? h("p", { role: "status" }, h("progress", { max: 1, value: part, "aria-label": "Reading the journal" }), ` read ${number(summary.seen)} of ${number(summary.total)} events; what follows is the study so far`) : null,
       facts([
         summary.objectives.length > 1 ? ["front", h("span", { class: "big" }, summary.front.count ? number(summary.front.count) : "–")] : ["best", summary.best ? h("a", { class: "big", href: page(this.name, summary.best.number) }, number(summary.best.value, 6)) : "–"],
@@ -161,8 +161,8 @@ class StudyPage {
         summary.queued ? ["enqueued", number(summary.queued)] : null,
         summary.hold === "go" ? null : ["held", summary.hold === "pause" ? "paused" : "stopped"],
         ["at work", number(summary.counts.running ?? 0)],
-        ["took", seconds(summary.latest - summary.created)],
-        ["last news", h("time", { title: moment(summary.latest) }, ago(summary.latest))],
+        ["took", seconds(summary.news - summary.created)],
+        ["last news", h("time", { title: moment(summary.news) }, ago(summary.news))],
       ]),
     );
     const best = summary.best;
