@@ -206,7 +206,7 @@ def test_a_warm_start_by_name(cli: Cli, write: Write) -> None:
     for name in ("a", "b"):
         cli("run", "search.py", "--trials", "4", "--method", "random", "--study", name)
     cli("run", "search.py", "--trials", "4", "--method", "gp", "--study", "c", "--warm-start", "a", "--warm-start", "b")
-    assert "began with 4 configurations of 'a'\nbegan with 4 configurations of 'b'\n" in cli("show", "c").output
+    assert "4 configurations of 'a'; 4 configurations of 'b'" in cli("show", "c").output
     with xs.Study.open("c") as study:
         assert study.history.sources == ["a", "b"]
         assert audit(study).findings == []
