@@ -12,7 +12,7 @@ import xstar as xs
 
 @dataclass
 class Time:
-    """What ``xstar.run.clock`` takes for the module ``time``."""
+    """What ``xstar.core.clock`` takes for the module ``time``."""
 
     wall: float = 1000.0
     passed: Callable[[], float] = lambda: 0.0

@@ -19,7 +19,7 @@ from hypothesis.internal.constants_ast import Constants
 
 from tests.clocks import Time
 from tests.servers import own_places, own_server
-from xstar.run import clock
+from xstar.core import clock
 
 EXPLORE = "XSTAR_TESTS_EXPLORE" in os.environ
 """Whether tests draw anew each time: in ``make test-all`` and ``make fuzz``."""

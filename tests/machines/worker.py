@@ -11,10 +11,10 @@ from typing import Any
 
 import xstar as xs
 from tests.decisions.scenarios import SCENARIOS, loss_of, make, play
+from xstar.core.clock import wall_clock
 from xstar.core.environment import environment
 from xstar.look.audit import audit
 from xstar.look.likeness import EXACT
-from xstar.run.clock import wall_clock
 from xstar.storage import SqlStorage
 
 

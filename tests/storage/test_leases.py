@@ -15,9 +15,9 @@ import pytest
 
 import xstar as xs
 from tests.waiting import PATIENCE, until
+from xstar.core.clock import wall_clock
 from xstar.journal import events as ev
 from xstar.look.audit import audit
-from xstar.run.clock import wall_clock
 from xstar.run.orphans import taken_over
 from xstar.storage import SqlStorage, connections, leases, sql
 from xstar.storage.connections import Statements

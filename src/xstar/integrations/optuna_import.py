@@ -15,13 +15,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from xstar.core.clock import wall_clock
 from xstar.errors import InvalidArgument, InvalidSpace, UnknownStudy, Words
 from xstar.integrations import missing
 from xstar.integrations.conditions import when_asked
 from xstar.integrations.optuna import objectives, parameter, python_names
 from xstar.journal.trial import Trial
 from xstar.look.exchange import export_events, import_events
-from xstar.run.clock import wall_clock
 from xstar.space import Space
 from xstar.storage.address import masked
 from xstar.study import Study

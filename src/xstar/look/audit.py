@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
+from xstar.core.clock import monotonic_clock
 from xstar.core.environment import environment, without_host
 from xstar.core.known import KnownObjectives
 from xstar.core.randomness import Streams
@@ -27,7 +28,6 @@ from xstar.errors import InvalidConfig, InvalidReport
 from xstar.journal import History, events as ev
 from xstar.journal.trial import Done, New, Origin, Wait
 from xstar.look.likeness import Likeness, OtherEnvironment, different_numbers, likeness
-from xstar.run.clock import monotonic_clock
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space

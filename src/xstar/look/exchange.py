@@ -17,10 +17,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Protocol, TextIO
 
+from xstar.core.clock import wall_clock
 from xstar.core.words import readable
 from xstar.errors import CorruptJournal, XstarError
 from xstar.journal import SCHEMA, Event, History, Readable, event_json, events as ev
-from xstar.run.clock import wall_clock
 from xstar.storage.files import check_folder
 from xstar.study import open_storage, table
 from xstar.study.settings import check_name

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 from xstar.core.checks import whole_number
+from xstar.core.clock import wall_clock
 from xstar.errors import InvalidArgument
 from xstar.journal import Event, History, MemoryJournal, events as ev
-from xstar.run.clock import wall_clock
 from xstar.schedulers import SCHEDULERS
 from xstar.searchers import SEARCHERS
 from xstar.study import Study

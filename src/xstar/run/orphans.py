@@ -26,10 +26,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from xstar.core.clock import monotonic_clock
 from xstar.core.processes import ZOMBIE, machine, session_members, started
 from xstar.errors import ObjectiveError
 from xstar.journal.trial import Job, folder_name
-from xstar.run.clock import monotonic_clock
 
 RECORD = "worker.txt"
 PROGRAM_RECORD = "program.txt"

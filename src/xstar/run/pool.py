@@ -14,13 +14,13 @@ from typing import Any, Generic, TypeVar, cast
 
 import cloudpickle
 
+from xstar.core.clock import monotonic_clock
 from xstar.core.goals import Goals
 from xstar.core.hints import warn_once
 from xstar.core.messages import MEMORIES
 from xstar.core.reasons import BY_WHOM
 from xstar.errors import ObjectiveError
 from xstar.journal.trial import Failure, Finished, Job, Noted, Outcome, Report, Verdict
-from xstar.run.clock import monotonic_clock
 from xstar.run.contract import TICK
 from xstar.run.objective import Objective
 from xstar.run.orphans import taken_over

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from xstar.core.checks import check_attrs
+from xstar.core.clock import stopwatch, wall_clock
 from xstar.core.goals import Metric, known_functions
 from xstar.core.known import KnownObjectives
 from xstar.core.messages import MEMORIES
@@ -21,7 +22,6 @@ from xstar.core.reasons import shortened
 from xstar.errors import InvalidArgument, InvalidReport, StudyExists, UnknownTrial
 from xstar.journal import History, Journal, MemoryJournal, events as ev
 from xstar.journal.trial import Done, State, Trial, Verdict, number_of
-from xstar.run.clock import stopwatch, wall_clock
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
 from xstar.space import Space

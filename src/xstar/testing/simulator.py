@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xstar.core.checks import whole_number
+from xstar.core.clock import processor_clock
 from xstar.core.randomness import Streams
 from xstar.errors import InvalidArgument
 from xstar.journal.trial import Failure, Finished, Job, Outcome, Report, Verdict
-from xstar.run.clock import processor_clock
 
 if TYPE_CHECKING:  # only their shape matters here, and `import xstar` should not load every problem
     from xstar.testing.problems import Curve, Problem

@@ -13,9 +13,9 @@ from collections.abc import Callable, Hashable
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from xstar.core.clock import wall_clock
 from xstar.errors import UnknownStudy, XstarError
 from xstar.look.view import StudyView
-from xstar.run.clock import wall_clock
 
 if TYPE_CHECKING:
     from xstar.storage import SqlJournal, SqlStorage

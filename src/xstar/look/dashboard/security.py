@@ -21,7 +21,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
 
-from xstar.run.clock import stopwatch, wall_clock
+from xstar.core.clock import stopwatch, wall_clock
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

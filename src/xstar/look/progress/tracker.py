@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
+from xstar.core.clock import stopwatch, wall_clock
 from xstar.journal import events as ev
 from xstar.journal.trial import State, Trial
-from xstar.run.clock import stopwatch, wall_clock
 from xstar.study import Limits, Study
 
 if TYPE_CHECKING:  # which loads what audits need

@@ -11,9 +11,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from xstar.core.clock import monotonic_clock
 from xstar.core.processes import session_members
 from xstar.errors import ProgramFailed
-from xstar.run.clock import monotonic_clock
 from xstar.run.orphans import PROGRAM_RECORD as RECORD, end_orphan, put_on_record
 from xstar.run.programs.output import Lines, Log
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import cloudpickle
 
+from xstar.core.clock import monotonic_clock
 from xstar.core.goals import Goals
 from xstar.core.messages import MACHINE_MEMORY
 from xstar.core.reasons import last_line
@@ -25,7 +26,6 @@ from xstar.core.words import plural
 from xstar.errors import ObjectiveError
 from xstar.journal.trial import Job, Outcome
 from xstar.run.carrying import CHECKPOINT, MessageCarrier, UrlCarrier, packed, unpack
-from xstar.run.clock import monotonic_clock
 from xstar.run.contract import TICK
 from xstar.run.devices import Place
 from xstar.run.objective import Objective, check_objective
