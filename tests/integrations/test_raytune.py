@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -88,19 +90,124 @@ def test_trials_that_fail_and_a_space_that_ends() -> None:
 
 
 def test_what_is_converted_and_what_is_not() -> None:
-    space = from_tune(
+    space, _ = from_tune(
         {**CONFIG, "lr": tune.loguniform(1e-4, 1), "q": tune.quniform(0, 1, 0.25), "k": tune.lograndint(1, 9)}
     )
     assert space == xs.Space(
         x=xs.Float(-5, 5),
         n=xs.Int(1, 4),
         kind=xs.Choice(["a", "b"]),
-        fixed=3,
         lr=xs.Float(1e-4, 1, log=True),
         q=xs.Float(0, 1, step=0.25),
         k=xs.Int(1, 8, log=True),
     )
     with pytest.raises(InvalidSpace, match="z: must be a distribution that xstar has, too"):
         from_tune({"z": tune.randn(0, 1)})
-    with pytest.raises(InvalidSpace, match="nested: must be"):
-        from_tune({"nested": {"x": tune.uniform(0, 1)}})
+    with pytest.raises(InvalidSpace, match="z: must be a distribution"):
+        from_tune({"z": tune.grid_search([1, 2])})
+    with pytest.raises(InvalidSpace, match="a/z: must not be searched within a list"):
+        from_tune({"a": {"z": [1, tune.uniform(0, 1)]}})
+    with pytest.raises(InvalidSpace, match=r"a/b: must differ .* 'a__b'"):
+        from_tune({"a__b": tune.uniform(0, 1), "a": {"b": tune.uniform(0, 1)}})
+
+
+NESTED: dict[Any, Any] = {
+    "opt": {"lr": tune.loguniform(1e-4, 1), "betas": {"one": tune.uniform(0, 1)}},
+    "model/width": tune.randint(1, 9),
+    "lambda": tune.uniform(0, 1),
+    "constants": {"path": "data", "layers": [1, 2]},
+    7: tune.choice(["a", "b"]),
+}
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda searcher: pickle.loads(pickle.dumps(searcher)), "save"])
+def test_nested_dictionaries_and_any_names(again: Any, tmp_path: Path) -> None:
+    """What is suggested has the form of the ``param_space``, of which Tune keeps the constants; also after it was saved."""
+    searcher = Searcher(method="random", seed=0)
+    searcher.save(str(tmp_path / "early"))
+    searcher.restore(str(tmp_path / "early"))  # nothing is known yet
+    assert searcher.set_search_properties("loss", "min", NESTED)
+    for number in range(3):
+        config = searcher.suggest(f"t{number}")
+        assert config.keys() == {"opt", "model/width", "lambda", 7}
+        assert set(config["opt"]) == {"lr", "betas"}
+        assert 0 <= config["opt"]["betas"]["one"] <= 1
+        searcher.on_trial_complete(f"t{number}", {"loss": 1.0})
+    if again == "save":
+        searcher.save(str(tmp_path / "state"))
+        other = Searcher()
+        other.restore(str(tmp_path / "state"))
+    else:
+        other = again(searcher)
+    assert len(other.study.trials) == 3
+    assert other.suggest("t3") == searcher.suggest("t3")
+    assert len(other.study.trials) == len(searcher.study.trials) == 4
+
+
+def test_points_that_were_evaluated_before() -> None:
+    searcher = Searcher(method="random", seed=0)
+    searcher.set_search_properties("loss", "min", NESTED)
+    point: dict[Any, Any] = {
+        "opt": {"lr": 0.1, "betas": {"one": 0.5}},
+        "model/width": 3,
+        "lambda": 0.25,
+        7: "a",
+        "constants": {},
+    }
+    searcher.add_evaluated_point(point, 2.0)
+    searcher.add_evaluated_point(point | {"lambda": 0.5}, 1.0, pruned=True)
+    searcher.add_evaluated_point(point | {"lambda": 0.75}, 0.0, error=True)
+    searcher.add_evaluated_point(point | {"lambda": 1.0}, float("nan"))
+    trials = searcher.study.trials
+    assert [trial["p_lambda"] for trial in trials] == [0.25, 0.5, 0.75, 1.0]
+    assert [trial.state for trial in trials] == [xs.State.COMPLETE] * 2 + [xs.State.FAILED] * 2
+    assert searcher.study.best.number == 1
+    with pytest.raises(xs.XstarError, match="model__width"):
+        searcher.add_evaluated_point(point | {"model/width": 99}, 2.0)
+
+
+def test_a_space_without_a_metric_says_what_to_do() -> None:
+    with pytest.raises(InvalidArgument, match=r"metric: .*param_space only.*Searcher\(space, metric="):
+        Searcher(xs.Space(x=xs.Float(0, 1))).suggest("t0")
+    with pytest.raises(InvalidArgument, match="space: is not known yet"):
+        Searcher(metric="loss").suggest("t0")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("given", ["space", "param_space", "restored"])
+def test_a_tuner(given: str, tmp_path: Path) -> None:
+    """The whole of Tune, as the documentation has it; a restored experiment goes on with the study that it had."""
+    import ray
+
+    def objective(config: dict[str, Any]) -> None:
+        count = len(list(tmp_path.glob("begun-*")))
+        (tmp_path / f"begun-{count}").touch()
+        if given == "restored" and count == 3:
+            raise RuntimeError("the machine is gone")
+        tune.report({"loss": (config["x"] - 1) ** 2 + len(config.get("data", ""))})
+
+    options: dict[str, Any] = {"param_space": {"x": tune.uniform(-5, 5), "data": "ab"}}
+    searcher = Searcher(method="gp", seed=0)
+    if given == "space":
+        options, searcher = {}, Searcher(xs.Space(x=xs.Float(-5, 5)), metric="loss", mode="min", seed=0)
+    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+    try:
+        tuner: Any = tune.Tuner(
+            objective,
+            tune_config=tune.TuneConfig(search_alg=searcher, metric="loss", mode="min", num_samples=6),
+            run_config=tune.RunConfig(
+                name="search", storage_path=str(tmp_path), failure_config=tune.FailureConfig(fail_fast=True)
+            ),
+            **options,
+        )
+        found: Any = tuner.fit()
+        if given == "restored":
+            assert len(found) < 6
+            tuner = tune.Tuner.restore(str(tmp_path / "search"), objective, param_space=options["param_space"])
+            found = tuner.fit()
+    finally:
+        ray.shutdown()
+    losses = [result.metrics["loss"] for result in found if "loss" in result.metrics]
+    assert len(found) == 6
+    assert len(losses) == 6 - (given == "restored")
+    assert found.get_best_result().metrics["loss"] == min(losses)
