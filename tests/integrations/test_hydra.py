@@ -192,6 +192,24 @@ def test_what_cannot_be_a_sweep_is_refused_by_name(sweep: Sweep) -> None:
         sweep(swept=["net.layers=1,2", "+net__layers=1,2"])
 
 
+def test_null_is_none_to_the_task_whether_swept_fixed_or_of_the_configuration(sweep: Sweep) -> None:
+    seen = []
+
+    def maybe(cfg: Any) -> float:
+        seen.append((cfg.drop, cfg.fixed, cfg.epochs))
+        return 1.0 if cfg.drop is None else 0.0
+
+    words = ["+fixed=null", "+hydra.sweeper.params.epochs=null", "hydra.sweeper.method=grid"]
+    with sweep(*words, swept=["+drop=null,'null',0.5"], function=maybe) as study:
+        assert [trial["drop"] for trial in study.trials] == [None, "null", 0.5]
+    assert seen == [(None, None, None), ("null", None, None), (0.5, None, None)]
+
+
+def test_options_that_are_equal_in_python_are_refused_not_dropped() -> None:
+    with pytest.raises(InvalidSpace, match=r"must differ .* True == 1"):
+        read("x", OverridesParser.create().parse_overrides(["x=1,true"])[0])
+
+
 @pytest.mark.parametrize(
     ("line", "parameter", "written"),
     [
@@ -201,7 +219,8 @@ def test_what_cannot_be_a_sweep_is_refused_by_name(sweep: Sweep) -> None:
         ("n=range(0,1,0.25)", xs.Ordinal([0.0, 0.25, 0.5, 0.75]), {0.75: "n=0.75"}),
         ("n=8,16,32", xs.Ordinal([8, 16, 32]), {16: "n=16"}),
         ("n=32,8,16", xs.Choice([32, 8, 16]), {8: "n=8"}),
-        ("+a.b=x,'y z',null", xs.Choice(["x", "y z", "null"]), {"y z": "+a.b='y z'", "null": "+a.b=null"}),
+        ("+a.b=x,'y z',null", xs.Choice(["x", "y z", None]), {"y z": "+a.b='y z'", None: "+a.b=null"}),
+        ("a='null',null", xs.Choice(["null", None]), {"null": "a='null'", None: "a=null"}),
         ("shape=[1,2],[3,4]", xs.Choice(["[1,2]", "[3,4]"]), {"[3,4]": "shape=[3,4]"}),
         ("on=true,false", xs.Choice([True, False]), {True: "on=True"}),
         ("n=range(3,4)", xs.Constant(3), {3: "n=3"}),

@@ -102,11 +102,11 @@ class Sweep:
         self.shown = masked(given)
         self.jobs = 0
         self.going: list[Trial] = []
-        self.fixed: list[str] = []
-        self.swept: list[Swept] = []
+        self.overrides: list[str | Swept] = []
+        """In the order of the command line; of two overrides of a group and of a key in it, the second counts."""
 
-    def run(self, arguments: Sequence[str]) -> list[JobReturn]:
-        """Run jobs until a limit is met; returns what the launcher returned for each."""
+    def run(self, arguments: Sequence[str]) -> list[list[JobReturn]]:
+        """Run jobs until a limit is met; returns what the launcher returned for each batch."""
         parser = OverridesParser.create(config_loader=self.sweeper.hydra_context.config_loader)
         given = {override.get_key_element(): override for override in parser.parse_overrides(self._written())}
         given |= {override.get_key_element(): override for override in parser.parse_overrides(list(arguments))}
@@ -126,7 +126,7 @@ class Sweep:
 
     def _written(self) -> list[str]:
         """The parameters of the configuration file, as overrides; the command line may change them."""
-        return [f"{key}={self.params[key]}" for key in self.params]
+        return [f"{key}={'null' if value is None else value}" for key, value in self.params.items()]
 
     def _read(self, overrides: Sequence[Override]) -> Space:
         """The space; what is not swept is a constant of it, so that a sweep with other settings is another study."""
@@ -140,27 +140,27 @@ class Sweep:
                 )
             if override.is_sweep_override():
                 swept = read(name, override)
-                self.swept.append(swept)
+                self.overrides.append(swept)
                 parameters[name] = swept.parameter
             else:
                 line = override.input_line or key
-                self.fixed.append(line)
+                self.overrides.append(line)
                 parameters[name] = Constant(line.partition("=")[2])
-        if not self.swept:
+        if not any(isinstance(each, Swept) for each in self.overrides):
             remedy = "e.g. lr='tag(log,interval(1e-4,1e-1))' or optimizer=sgd,adam"
-            raise InvalidSpace("overrides", "at least one must be swept", list(self.fixed), remedy)
+            raise InvalidSpace("overrides", "at least one must be swept", self.overrides, remedy)
         return Space(parameters)
 
     # ------------------------------------------------------------ the loop
 
-    def _search(self, study: Study) -> list[JobReturn]:
-        done: list[JobReturn] = []
+    def _search(self, study: Study) -> list[list[JobReturn]]:
+        done: list[list[JobReturn]] = []
         while True:
             batch = self.going
             while len(batch) < self.workers and (trial := study.ask(self.limits)) is not None:
                 batch.append(trial)
             if batch:
-                done += self._launch(study, batch)
+                done.append(self._launch(study, batch))
             elif study.ended is not None:
                 log.info("%s", study.ended)
                 return done
@@ -180,7 +180,7 @@ class Sweep:
         return found
 
     def _overrides(self, study: Study, trial: Trial) -> list[str]:
-        lines = [*self.fixed, *(swept.override(trial[swept.name]) for swept in self.swept)]
+        lines = [each if isinstance(each, str) else each.override(trial[each.name]) for each in self.overrides]
         if self.budget_key is not None:
             lines.append(f"{self.budget_key}={trial.target}")
         if self.checkpoint_key is not None:
@@ -228,7 +228,7 @@ class Sweep:
 
     def _keys(self, trial: Trial) -> dict[str, Any]:
         """A configuration by the keys of the command line."""
-        return {swept.key: trial[swept.name] for swept in self.swept}
+        return {each.key: trial[each.name] for each in self.overrides if isinstance(each, Swept)}
 
 
 # ---------------------------------------------------------------- one override
@@ -241,8 +241,9 @@ def read(name: str, override: Override) -> Swept:
         return Swept(name, key, _interval(key, value))
     if override.is_range_sweep():
         return Swept(name, key, _range(key, value))
-    pairs = {_plain(element): Transformer.str(element) for element in override.sweep_iterator()}
-    options = list(pairs)
+    elements = list(override.sweep_iterator())
+    options = [_plain(element) for element in elements]
+    pairs = dict(zip(options, map(Transformer.str, elements), strict=True))
     if len(options) == 1:
         return Swept(name, key, Constant(options[0]), pairs)
     numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in options)
@@ -251,10 +252,10 @@ def read(name: str, override: Override) -> Swept:
 
 
 def _plain(element: Any) -> Any:
-    """An option as the study stores it: a number, a truth value or words; lists and dictionaries are words."""
+    """An option as the study stores it: a number, a truth value, ``None`` or words; lists and dictionaries are words."""
     if isinstance(element, QuotedString):
         return element.text
-    return element if isinstance(element, str | int | float | bool) else Transformer.str(element)
+    return element if isinstance(element, str | int | float | bool | None) else Transformer.str(element)
 
 
 def _interval(key: str, given: Any) -> Any:
