@@ -10,18 +10,18 @@ Notation
 =========  ====================================================================================================
 
 An Int ``k`` owns the cell ``t(k - 1/2) <= t < t(k + 1/2)``: equal shares of the unit interval, or its share of the log
-range. Rounding to the nearest integer would give the two ends half a share each. With a ``step`` the values are a grid
-(``steps.py``), and each of them owns an equal share.
+range. Rounding to the nearest integer would give the two ends half a share each. With a ``step``, and where an Int has no
+``log``, the values are a grid (``steps.py``), and each of them owns an equal share.
 """
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from math import exp, log
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,38 +52,88 @@ class Number(Parameter):
     step: float | None
     prior: Normal | None
     steps: Steps | None
-    margin: ClassVar[float]
-    """How far below ``low`` the scale begins: half of a cell where values own cells."""
+    """The values, where they are a grid: with a ``step``, and of an Int without ``log``."""
+    noun: ClassVar[str]
+    cell: ClassVar[float]
+    """How wide a value's cell is on a scale without a grid."""
 
+    def _settle(self, ends: tuple[N | None, N | None], rule: str, remedy: str) -> tuple[N, N]:
+        """Both ends as numbers, the lower one first, and the scale as a bool; refused where they are not."""
+        name, (low, high) = type(self).__name__, ends
+        for side, given, number in (("low", self.low, low), ("high", self.high, high)):
+            if number is None:
+                raise InvalidSpace(f"{name}.{side}", f"must be {rule}", given, remedy)
+        assert low is not None
+        assert high is not None
+        if not isinstance(self.log, bool):
+            raise InvalidSpace(f"{name}.log", "must be True or False", self.log, "write log=True for a log scale")
+        if low >= high:
+            remedy = "swap them" if low > high else f"use Constant({low!r}) for a single value"
+            raise InvalidSpace(f"{name}.low", "must be below high", f"low={low}, high={high}", remedy)
+        return low, high
+
+    def _take(self, low: N, high: N, steps: Steps | None, step: float | None) -> None:
+        check_normal(type(self).__name__, self.prior, low, high)
+        settle(self, low=low, high=high, step=step, steps=steps, when=read_when(self.when))
+
+    @property
+    def size(self) -> int | float:
+        return math.inf if self.steps is None else self.steps.size
+
+    def value_at(self, index: int) -> Value:
+        if self.steps is None:
+            raise InvalidArgument("index", "a Float has no numbered values", index, "use grid(points), step= or an Int")
+        check_index(self, index)
+        return self.steps.value(index)
+
+    def parse(self, value: object, name: str) -> Any:
+        number = self._number(value)
+        if number is None:
+            raise InvalidConfig(name, f"must be {self.noun}", value, f"give a number in {self._range}")
+        if not self.low <= number <= self.high:
+            raise InvalidConfig(name, f"must lie in {self._range}", value, "give one in the range or widen the range")
+        if self.step is None or self.steps is None:
+            return number
+        near = self.steps.nearest(number)
+        if near is None:
+            rule = f"must be {self.low} or a multiple of the step {self.step} above it"
+            raise InvalidConfig(name, rule, number, f"the nearest is {self.steps.value(self.steps.index(number))}")
+        return near
+
+    @staticmethod
     @abstractmethod
-    def scale(self) -> tuple[float, float]:
-        """``origin`` and ``span`` of the encoded scale."""
+    def _number(value: object) -> float | None:
+        """A user's value as such a number."""
+
+    @property
+    @abstractmethod
+    def _range(self) -> str:
+        """Both ends, in words."""
 
     # --- the unit cube ------------------------------------------------------------------------------------------
 
-    def encode(self, value: Value) -> tuple[float, ...]:
+    def scale(self) -> tuple[float, float]:
+        """``origin`` and ``span`` of the encoded scale."""
         if self.steps is not None:
-            return (self.steps.encode(value),)
-        origin, span = self.scale()
+            return self.low - self.steps.step / 2, float(self.steps.size * self.steps.step)
+        half = self.cell / 2
         if self.log:
-            return ((log(value) - origin) / span,)
-        # Subtracting integers first keeps Int(2**60, 2**60 + 9) exact, where low - 1/2 is no double.
-        return ((value - self.low + self.margin) / span,)
+            return log(self.low - half), log(self.high + half) - log(self.low - half)
+        return self.low, self.high - self.low
+
+    def _place(self) -> Callable[[Value], float]:
+        """The function that encodes a value."""
+        if self.steps is not None:
+            return self.steps.encode
+        origin, span = self.scale()
+        # ``math.log`` rather than ``np.log``, so that the ends of the range are encoded as exactly 0 and 1.
+        return (lambda value: (log(value) - origin) / span) if self.log else (lambda value: (value - origin) / span)
+
+    def encode(self, value: Value) -> tuple[float, ...]:
+        return (self._place()(value),)
 
     def encode_column(self, values: Sequence[Value]) -> NDArray[np.float64]:
-        """Plain form: ``[self.encode(value) for value in values]``, here with the scale looked up once.
-
-        ``math.log`` rather than ``np.log``, so that the ends of the range are encoded as exactly 0 and 1.
-        """
-        origin, span = self.scale()
-        low, margin = self.low, self.margin
-        if self.steps is not None:
-            cells = [self.steps.encode(value) for value in values]
-        elif self.log:
-            cells = [(log(value) - origin) / span for value in values]
-        else:
-            cells = [(value - low + margin) / span for value in values]
-        return np.array(cells, dtype=np.float64).reshape(len(values), 1)
+        return np.array(list(map(self._place(), values)), dtype=np.float64).reshape(len(values), 1)
 
     def grid_values(self, points: int) -> Iterator[Value]:
         if self.size <= points:
@@ -122,53 +172,30 @@ class Float(Number):
     when: Mapping[str, object] | None = None
     steps: Steps | None = field(init=False, default=None)
     kind: ClassVar[str] = "float"
-    margin: ClassVar[float] = 0.0
+    noun: ClassVar[str] = "a finite number"
+    cell: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
-        low = _end("Float.low", self.low, as_float(self.low), "a finite number", "give both ends as numbers")
-        high = _end("Float.high", self.high, as_float(self.high), "a finite number", "give both ends as numbers")
-        check_range("Float", low, high, self.log)
+        ends = as_float(self.low), as_float(self.high)
+        low, high = self._settle(ends, "a finite number", "give both ends as numbers")
+        found = f"low={low}, high={high}"
         if not math.isfinite(high - low):
-            raise InvalidSpace("Float.high", "high - low must be finite", f"low={low}, high={high}", "narrow the range")
+            raise InvalidSpace("Float.high", "high - low must be finite", found, "narrow the range")
         if self.log and low <= 0.0:
             raise InvalidSpace("Float.low", "must be above 0 with log=True", low, "raise low or leave log out")
         if self.log and log(high) == log(low):
-            found = f"low={low}, high={high}"
             raise InvalidSpace("Float.high", "the log range must not be empty", found, "leave log out")
-        steps = None
-        if self.step is not None:
-            steps = read_steps("Float", low, high, self.step, self.log)
-            high = steps.value(steps.size - 1)
-            settle(self, step=steps.step, steps=steps)
-        check_normal("Float", self.prior, low, high)
-        settle(self, low=low, high=high, when=read_when(self.when))
+        steps = None if self.step is None else read_steps("Float", low, high, self.step, self.log)
+        if steps is None:
+            self._take(low, high, None, None)
+        else:
+            self._take(low, steps.value(steps.size - 1), steps, steps.step)
+
+    _number = staticmethod(as_float)
 
     @property
-    def size(self) -> int | float:
-        return math.inf if self.steps is None else self.steps.size
-
-    def value_at(self, index: int) -> Value:
-        if self.steps is None:
-            raise InvalidArgument("index", "a Float has no numbered values", index, "use grid(points), step= or an Int")
-        check_index(self, index)
-        return self.steps.value(index)
-
-    def parse(self, value: object, name: str) -> float:
-        number = as_float(value)
-        if number is None:
-            raise InvalidConfig(name, "must be a finite number", value, f"give a number in [{self.low}, {self.high}]")
-        if not self.low <= number <= self.high:
-            rule = f"must lie in [{self.low}, {self.high}]"
-            raise InvalidConfig(name, rule, value, "give a number in the range or widen it in the space")
-        return number if self.steps is None else on_grid(self.steps, number, name)
-
-    def scale(self) -> tuple[float, float]:
-        """``origin`` and ``span`` of the encoded scale."""
-        if self.steps is not None:
-            return self.low - self.steps.step / 2, self.steps.size * self.steps.step
-        if self.log:
-            return log(self.low), log(self.high) - log(self.low)
-        return self.low, self.high - self.low
+    def _range(self) -> str:
+        return f"[{self.low}, {self.high}]"
 
     def decoder(self, start: int) -> Reader:
         if self.steps is not None:
@@ -214,97 +241,53 @@ class Int(Number):
     when: Mapping[str, object] | None = None
     steps: Steps | None = field(init=False, default=None)
     kind: ClassVar[str] = "int"
-    margin: ClassVar[float] = 0.5
+    noun: ClassVar[str] = "an integer"
+    cell: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
-        low = _end("Int.low", self.low, as_int(self.low), "an integer", "round it, or use Float")
-        high = _end("Int.high", self.high, as_int(self.high), "an integer", "round it, or use Float")
-        check_range("Int", low, high, self.log)
+        low, high = self._settle((as_int(self.low), as_int(self.high)), "an integer", "round it, or use Float")
+        found = f"low={low}, high={high}"
         if high - low >= MOST_INTEGERS:
-            found = f"low={low}, high={high}"
-            raise InvalidSpace(
-                "Int.high", "an Int holds at most 2**50 integers", found, "narrow the range or use Float"
-            )
+            rule = "an Int holds at most 2**50 integers"
+            raise InvalidSpace("Int.high", rule, found, "narrow the range or use Float")
         if self.log and low < 1:
             raise InvalidSpace("Int.low", "must be at least 1 with log=True", low, "raise low or leave log out")
         if self.log and high > LARGEST_LOG_INTEGER:
             raise InvalidSpace("Int.high", "must be at most 2**40 with log=True", high, "use Float and round")
-        step = self.step
-        if step is not None:
-            steps = read_steps("Int", low, high, step, self.log)
-            high, step = low + (steps.size - 1) * int(steps.step), int(steps.step)
-            settle(self, step=None if step == 1 else step, steps=None if step == 1 else steps)
-        check_normal("Int", self.prior, low, high)
-        settle(self, low=low, high=high, when=read_when(self.when))
+        if self.log and self.step is None:
+            self._take(low, high, None, None)
+            return
+        steps = read_steps("Int", low, high, 1 if self.step is None else self.step, self.log)
+        self._take(low, int(steps.value(steps.size - 1)), steps, None if steps.step == 1 else steps.step)
+
+    _number = staticmethod(as_int)
+
+    @property
+    def _range(self) -> str:
+        return f"{self.low} ... {self.high}"
 
     @property
     def size(self) -> int:
-        return (self.high - self.low) // (self.step or 1) + 1
+        return self.high - self.low + 1 if self.steps is None else self.steps.size
 
     def value_at(self, index: int) -> int:
         check_index(self, index)
         return self.low + index * (self.step or 1)
 
-    def parse(self, value: object, name: str) -> int:
-        number = as_int(value)
-        if number is None:
-            raise InvalidConfig(name, "must be an integer", value, f"give an integer in {self.low} ... {self.high}")
-        if not self.low <= number <= self.high:
-            rule = f"must lie in {self.low} ... {self.high}"
-            raise InvalidConfig(name, rule, value, "give an integer in the range or widen it in the space")
-        return number if self.steps is None else int(on_grid(self.steps, number, name))
-
-    def scale(self) -> tuple[float, float]:
-        """``origin`` and ``span`` of the encoded scale: from half below ``low`` to half above ``high``."""
-        if self.log:
-            return log(self.low - 0.5), log(self.high + 0.5) - log(self.low - 0.5)
-        step = self.step or 1
-        return self.low - 0.5 * step, float(self.size * step)
-
     def decoder(self, start: int) -> Reader:
-        low, high, size, step = self.low, self.high, self.size, self.step or 1
+        if self.steps is not None:
+            return self.steps.decoder(start)
+        low, high = self.low, self.high
         origin, span = self.scale()
 
         def read_log(cells: Sequence[float]) -> int:
             value = int(exp(origin + cells[start] * span) + 0.5)
             return value if low <= value <= high else low if value < low else high
 
-        def read_linear(cells: Sequence[float]) -> int:
-            value = low + int(cells[start] * size) * step
-            return value if value <= high else high  # the right end of the cube belongs to the last cell
-
-        return read_log if self.log else read_linear
-
-
-def _end(argument: str, given: object, number: N | None, rule: str, remedy: str) -> N:
-    if number is None:
-        raise InvalidSpace(argument, f"must be {rule}", given, remedy)
-    return number
+        return read_log
 
 
 def prior_position(parameter: Number, prior: Normal) -> float:
     """The mean of a prior in the encoded scale."""
-    if parameter.steps is not None:
-        mean = parameter.steps.position(prior.mean)
-    else:
-        origin, span = parameter.scale()
-        mean = (log(prior.mean) - origin if parameter.log else prior.mean - parameter.low + parameter.margin) / span
-    return min(max(mean, 0.0), 1.0)
-
-
-def check_range(kind: str, low: float, high: float, log_scale: object) -> None:
-    """Refuse an empty range, and a scale that is neither."""
-    if not isinstance(log_scale, bool):
-        raise InvalidSpace(f"{kind}.log", "must be True or False", log_scale, "write log=True for a log scale")
-    if low >= high:
-        remedy = "swap them" if low > high else f"use Constant({low!r}) for a single value"
-        raise InvalidSpace(f"{kind}.low", "must be below high", f"low={low}, high={high}", remedy)
-
-
-def on_grid(steps: Steps, number: float, name: str) -> float:
-    """``number`` as the grid has it; refused where the grid does not."""
-    found = steps.nearest(number)
-    if found is None:
-        rule = f"must be {steps.low} or a multiple of the step {steps.step} above it"
-        raise InvalidConfig(name, rule, number, f"the nearest is {steps.value(steps.index(number))}")
-    return found
+    steps = parameter.steps
+    return min(max(parameter._place()(prior.mean) if steps is None else steps.position(prior.mean), 0.0), 1.0)

@@ -16,8 +16,11 @@ from xstar.space.structure import Structure
 from xstar.space.values import Json, Value
 
 
-def parse(config: object, structure: Structure) -> dict[str, Value]:
-    """The configuration in canonical form, or one InvalidConfig that names everything wrong with it."""
+def parse(config: object, structure: Structure, partial: bool = False) -> dict[str, Value]:
+    """The configuration in canonical form, or one InvalidConfig that names everything wrong with it.
+
+    ``partial``: some values are enough; a parameter with conditions needs its parents beside it.
+    """
     if not isinstance(config, Mapping):
         raise InvalidConfig("config", "must be a mapping of names to values", config, 'write {"lr": 0.1, ...}')
     parameters = structure.parameters
@@ -25,13 +28,21 @@ def parse(config: object, structure: Structure) -> dict[str, Value]:
     parsed: dict[str, Value] = {}
     doubtful: set[str] = set()  # whether their children are active cannot be said, so nothing is said
     for name in structure.order:
+        if partial and name not in config:
+            continue
         if not doubtful.isdisjoint(structure.when.get(name, ())):
             doubtful.add(name)
             continue
         active = structure.activity.get(name)
         try:
+            if partial and (missing := [parent for parent in structure.when.get(name, ()) if parent not in parsed]):
+                rule, remedy = (
+                    "takes part under a condition, so its parents must be given",
+                    f"give {', '.join(missing)}, too",
+                )
+                raise InvalidConfig(name, rule, ", ".join(f"{key}={value!r}" for key, value in config.items()), remedy)
             if active is None or active(parsed):
-                parsed[name] = _value(name, config, parameters[name])
+                parsed[name] = value_of(name, config, parameters[name])
             elif name in config:
                 why = structure.why_inactive(name, parsed)
                 raise InvalidConfig(name, f"must be left out, as {why}", config[name], "leave it out")
@@ -47,29 +58,6 @@ def parse(config: object, structure: Structure) -> dict[str, Value]:
     raise InvalidConfig("config", "every value must fit its parameter", found, listed)
 
 
-def parse_partial(config: object, structure: Structure) -> dict[str, Value]:
-    """Some values of a configuration in canonical form. A parameter with conditions needs its parents beside it."""
-    if not isinstance(config, Mapping):
-        raise InvalidConfig("config", "must be a mapping of names to values", config, 'write {"lr": 0.1, ...}')
-    for name in config:
-        if name not in structure.parameters:
-            raise _unknown(name, config, structure)
-    parsed: dict[str, Value] = {}
-    for name in structure.order:
-        if name not in config:
-            continue
-        if missing := [parent for parent in structure.when.get(name, ()) if parent not in parsed]:
-            found = ", ".join(f"{key}={value!r}" for key, value in config.items())
-            remedy = f"give {', '.join(missing)}, too"
-            raise InvalidConfig(name, "takes part under a condition, so its parents must be given", found, remedy)
-        active = structure.activity.get(name)
-        if active is not None and not active(parsed):
-            why = structure.why_inactive(name, parsed)
-            raise InvalidConfig(name, f"must be left out, as {why}", config[name], "leave it out")
-        parsed[name] = _value(name, config, structure.parameters[name])
-    return structure.declared(parsed)
-
-
 def complete(
     given: Mapping[str, Value], rest: Mapping[str, Value], structure: Structure, rng: np.random.Generator
 ) -> dict[str, Value]:
@@ -77,19 +65,20 @@ def complete(
 
     What neither has, because a value of ``given`` switches it on, is drawn from its prior.
     """
-    made: dict[str, Value] = {}
-    for name in structure.active(made):
+
+    def chosen(name: str) -> Value:
         parameter = structure.parameters[name]
         if name in given or name in rest:
-            made[name] = given[name] if name in given else rest[name]
-        elif isinstance(parameter, Parameter):
-            made[name] = parameter.quantile(rng.random(parameter.draws).tolist())
-        else:
-            made[name] = parameter.sample(rng)
-    return structure.declared(made)
+            return given[name] if name in given else rest[name]
+        if isinstance(parameter, Parameter):
+            return parameter.quantile(rng.random(parameter.draws).tolist())
+        return parameter.sample(rng)
+
+    return structure.filled(chosen)
 
 
-def _value(name: str, config: Mapping[str, object], given: Parameter | Domain) -> Value:
+def value_of(name: str, config: Mapping[str, object], given: Parameter | Domain) -> Value:
+    """The value of a parameter in canonical form; InvalidConfig if it cannot take it."""
     if name not in config:
         if isinstance(given, Constant):
             return given.value  # there is nothing to say about a constant, so nobody has to

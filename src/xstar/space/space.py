@@ -87,7 +87,7 @@ class Space:
 
     def parse_partial(self, config: Mapping[str, Any]) -> Config:
         """Some of a configuration's values in canonical form; see :meth:`complete`."""
-        return parsing.parse_partial(config, self.structure)
+        return parsing.parse(config, self.structure, partial=True)
 
     def complete(self, given: Config, rest: Config, rng: np.random.Generator) -> Config:
         """The configuration with the values of ``given``, otherwise those of ``rest``, which is a whole one."""

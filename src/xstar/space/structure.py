@@ -7,7 +7,7 @@ those that are active. ``Structure.builder`` is that walk, written once.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from xstar.core.values import as_float, as_int
@@ -69,12 +69,14 @@ class Structure:
 
         return build_and_sort
 
-    def active(self, made: Mapping[str, Value]) -> Iterator[str]:
-        """The names of the active parameters, parents first: ``made`` has to hold the values of those before."""
+    def filled(self, choose: Callable[[str], Value]) -> dict[str, Value]:
+        """The configuration of the values that ``choose`` has for the active parameters; it is asked for parents first."""
+        made: dict[str, Value] = {}
         for name in self.order:
             test = self.activity.get(name)
             if test is None or test(made):
-                yield name
+                made[name] = choose(name)
+        return self.declared(made)
 
     def declared(self, made: Mapping[str, Value]) -> dict[str, Value]:
         """A configuration with its parameters in declared order."""

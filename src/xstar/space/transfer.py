@@ -26,6 +26,7 @@ from xstar.space.numeric import Float, Int
 from xstar.space.options import Choice, Constant, Ordinal
 from xstar.space.parameter import Parameter
 from xstar.space.parameters import Domain
+from xstar.space.parsing import value_of
 from xstar.space.space import Config, Space
 from xstar.space.values import Value
 
@@ -95,17 +96,8 @@ def check_fill(fill: Mapping[str, Any], old: Space, new: Space) -> dict[str, Val
         if name in old or name not in new:
             remedy = f"the new ones are {', '.join(each for each in new if each not in old) or 'none'}"
             raise InvalidConfig(name, "must be a new parameter of the space", value, remedy)
-        made[name] = _taken(new[name], name, value)
+        made[name] = value_of(name, fill, new[name])
     return made
-
-
-def _taken(given: Parameter | Domain, name: str, value: Value) -> Value:
-    """The value in canonical form; raises InvalidConfig if the parameter cannot take it."""
-    if isinstance(given, Parameter):
-        return given.parse(value, name)
-    if not given.contains(value):
-        raise InvalidConfig(name, f"must be a value of {given!r}", value)
-    return value
 
 
 def first_problem(configs: Iterable[Mapping[str, Value]], space: Space, fill: Mapping[str, Value]) -> str:
@@ -125,14 +117,15 @@ def carried(config: Mapping[str, Value], space: Space, rng: np.random.Generator)
     prior, a domain the first network of its pool, or a value drawn from ``rng``. A value that its parameter cannot take
     leaves nothing to carry over.
     """
-    made: Config = {}
-    for name in space.structure.active(made):
+
+    def value(name: str) -> Value:
         given = space[name]
-        try:
-            made[name] = _taken(given, name, config[name]) if name in config else middle(given, rng)
-        except InvalidConfig:
-            return None
-    return space.structure.declared(made)
+        return value_of(name, config, given) if name in config else middle(given, rng)
+
+    try:
+        return space.structure.filled(value)
+    except InvalidConfig:
+        return None
 
 
 def middle(given: Parameter | Domain, rng: np.random.Generator) -> Value:
@@ -171,14 +164,15 @@ def narrowed(space: Space, changes: Mapping[str, Any]) -> Space:
 
 def nearest(config: Config, space: Space) -> Config:
     """The configuration of the space that is closest to one outside of it."""
-    made: Config = {}
-    for name in space.structure.active(made):
-        given, value = space[name], config.get(name)
-        if isinstance(given, Float | Int) and value is not None:
-            value = min(max(value, given.low), given.high)
-        fits = given.contains(value) if isinstance(given, Parameter) else name in config
-        made[name] = value if fits or not isinstance(given, Parameter) else given.quantile([0.5] * given.draws)
-    return space.structure.declared(made)
+
+    def value(name: str) -> Value:
+        given, own = space[name], config.get(name)
+        if isinstance(given, Float | Int) and own is not None:
+            own = min(max(own, given.low), given.high)
+        fits = given.contains(own) if isinstance(given, Parameter) else name in config
+        return own if fits or not isinstance(given, Parameter) else given.quantile([0.5] * given.draws)
+
+    return space.structure.filled(value)
 
 
 def _left(name: str, given: Parameter | Domain, change: Any) -> Parameter:
