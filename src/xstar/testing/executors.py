@@ -38,7 +38,8 @@ def _check(executor: Executor, folder: Path) -> None:
         def hear(outcome: Outcome) -> None:
             found.append(outcome)
             if isinstance(outcome, Report):
-                executor.obey(outcome, verdict, job.full)
+                assert job.stop is not None
+                executor.obey(outcome, verdict, job.stop if outcome.budget < job.stop else job.full)
 
         if isinstance(executor, RunsInPoll):
             executor.listener = hear
@@ -81,6 +82,7 @@ def _check(executor: Executor, folder: Path) -> None:
     assert isinstance(found[-1], Finished), "a stopped run is finished, not failed"
     _check_reporting(reports, job)
     _check_saving(reports, job)
+    _check_promotion(executor, job)
     failures = {
         "raise": ("exception", "on purpose"),
         "infeasible": ("infeasible", "too large"),
@@ -136,8 +138,34 @@ def _check_saving(reports: _Reports, job: _MakeJob) -> None:
     assert told == [(4, 4.0), (5, 5.0)], "a state that is ahead of the record is not loaded"
 
 
+def _check_promotion(executor: Executor, job: _MakeJob) -> None:
+    """A trial that was paused goes on, at once where there is room for it."""
+    waiting = [job("close slowly", start=1, stop=2, attempt=1)]
+    ended: list[Outcome] = []
+
+    def hear(outcome: Outcome) -> None:
+        if isinstance(outcome, Report):
+            executor.obey(outcome, Verdict.PAUSE, None)
+        elif not isinstance(outcome, Noted):
+            ended.append(outcome)
+        if waiting and executor.free():
+            executor.submit(waiting.pop())
+
+    if isinstance(executor, RunsInPoll):
+        executor.listener = hear
+    executor.submit(job("close slowly", stop=1))
+    for _ in range(MOST_POLLS):
+        for outcome in executor.poll():
+            hear(outcome)
+        if len(ended) == 2:
+            break
+    assert ended == [Finished(4, 0), Finished(4, 1)], f"two runs of a trial are not at work at once: {ended}"
+
+
 def _behave(trial: Any) -> Any:
     match trial["mode"]:
+        case "close slowly":
+            return _close_slowly(trial)
         case "report":
             trial.note("seen", [1, 2])
             return _report(trial)
@@ -169,6 +197,19 @@ def _epochs(trial: Any) -> Iterator[float]:
     (trial.checkpoint / "saved").write_text("yes")
     for epoch in trial.epochs():
         yield float(epoch)
+
+
+def _close_slowly(trial: Any) -> Iterator[float]:
+    import time
+
+    running = trial.checkpoint / "running"
+    running.touch(exist_ok=False)
+    try:
+        for epoch in trial.epochs():
+            yield float(epoch)
+    finally:
+        time.sleep(0.1)
+        running.unlink()
 
 
 def _slow_epochs(trial: Any) -> Iterator[float]:
