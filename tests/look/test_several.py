@@ -6,8 +6,10 @@ import pytest
 
 import xstar as xs
 from tests.look.plots.studies import edge, several
+from xstar.look.describe import describe
 from xstar.look.findings import sentences
 from xstar.look.report import report
+from xstar.look.view import StudyView
 from xstar.look.why import why
 
 MANY = ("no front", "one in the front", "two objectives", "two over budgets", "three objectives")
@@ -36,7 +38,8 @@ def test_the_report_says_how_to_do_it_again() -> None:
 
 def test_the_sentences_name_the_ends_of_the_front() -> None:
     study = edge("two objectives")
-    said = sentences(study)
+    view = StudyView(study.name, study.history, study.journal)
+    said = sentences(view, describe(view))
     assert set(said) == {"What was searched", "What was found", "What failed"}
     best = min(study.front, key=lambda trial: trial.values["error"])
     assert f"error {best.values['error']:.6g} in trial {best.number}" in said["What was found"]

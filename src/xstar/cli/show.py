@@ -205,9 +205,8 @@ def _show_trial(out: Console, view: StudyView, trial: Trial, directory: Path | N
     ran = f", run on {made['host']}" if made["host"] else ""
     out.print(f", {told}, {seconds(made['seconds'])}, asked {_date(made['began'])}{ran}")
     out.print(f"origin: {made['origin']} (after {plural(made['seen'], 'event')})", soft_wrap=True)
-    if made["attempt"] or made["crashes"] or made["lost"]:
-        died = f"its worker died {made['crashes']} times, its program {made['lost']} times"
-        out.print(f"run {made['attempt'] + 1} of this trial; {died}")
+    if made["crashes"] or made["lost"]:
+        out.print(f"its worker died {made['crashes']} times, its program {made['lost']} times")
     out.print(table_of(("parameter", "value"), made["config"]))
     if made["reports"]:
         names = dict.fromkeys([*made["objectives"], *(name for each in made["reports"] for name in each["metrics"])])

@@ -63,7 +63,6 @@ class WholeTrial(TrialRow):
     """All there is to know about one trial, but its files; ``reason`` has all its lines."""
 
     seen: int
-    attempt: int
     crashes: int
     lost: int
     attrs: dict[str, Any]
@@ -195,7 +194,6 @@ def whole_trial(history: History, trial: Trial) -> WholeTrial:
         "origin": str(trial.origin),
         "reason": trial.reason or "",
         "seen": trial.seen,
-        "attempt": trial.attempt,
         "crashes": trial.crashes,
         "lost": trial.times_lost,
         "attrs": outline(dict(trial.attrs)),

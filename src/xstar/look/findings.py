@@ -12,9 +12,10 @@ from xstar.errors import NoValue
 from xstar.journal import History
 from xstar.journal.constraints import how_many_beyond
 from xstar.journal.trial import State, Trial
+from xstar.look.describe import Description, in_words
 from xstar.look.plots import failures, importance
-from xstar.look.plots.source import Source, valued
-from xstar.study.naming import described
+from xstar.look.plots.source import valued
+from xstar.look.view import StudyView
 
 
 def _equal(trial: Trial, best: Trial) -> bool:
@@ -37,49 +38,38 @@ def _repeated(history: History, trials: list[Trial]) -> tuple[float, int] | None
     return math.sqrt(squares / degrees), len(repeated)
 
 
-def sentences(source: Source) -> dict[str, str]:
+def sentences(view: StudyView, made: Description) -> dict[str, str]:
     """What a reader wants to know, by question."""
-    history = source.history
-    bounds = {"What the bounds left": bounded(history)} if history.bounds else {}
-    if history.goals.several:  # a lead, and what mattered, is a matter of one objective
-        return {
-            "What was searched": searched(history),
-            "What was found": tradeoffs(history),
-            **bounds,
-            "What failed": failed(source),
-        }
-    return {
-        "What was searched": searched(history),
-        "What was found": found(history),
-        **bounds,
-        "How far ahead is it": lead(history),
-        "What mattered": mattered(source),
-        "What failed": failed(source),
+    history = view.history
+    one = not history.goals.several  # a lead, and what mattered, is a matter of one objective
+    answers = {
+        "What was searched": searched(history, made),
+        "What was found": found(history) if one else tradeoffs(history),
+        "What the bounds left": bounded(history) if history.bounds else "",
+        "How far ahead is it": lead(history) if one else "",
+        "What mattered": mattered(view) if one else "",
+        "What failed": failed(view),
     }
+    return {question: answer for question, answer in answers.items() if answer}
 
 
-def limits(history: History) -> str:
-    """What follows the goal where other metrics have bounds: ``, with latency ≤ 50 and accuracy ≥ 0.8``."""
-    return f", with {' and '.join(map(str, history.bounds))}" if history.bounds else ""
+def goal(made: Description) -> str:
+    """The goal and, where other metrics have bounds, these: ``minimize error, with latency ≤ 50 and accuracy ≥ 0.8``."""
+    return ", with ".join(filter(None, [made["goal"], " and ".join(made["constraints"])]))
 
 
-def searched(history: History) -> str:
+def searched(history: History, made: Description) -> str:
     """Space, goal, method and effort."""
-    created = history.created
-    counts = ", ".join(f"{history.count(state)} {state.value}" for state in State if history.count(state))
+    bounds, comma = (f", with {' and '.join(made['constraints'])}", ",") if made["constraints"] else ("", "")
+    why = f" ({made['why']})" if made["why"] else ""
+    over = f"{made['goal']} over {plural(len(made['parameters']), 'parameter')}{bounds}{comma}"
+    text = f"The goal was to {over} by {made['settings']}{why}."
+    if not made["trials"]:
+        return f"{text} No trial has begun yet."
     ends = [trial.reports[-1].at for trial in history.trials if trial.reports]
-    took = f" in {seconds(max(ends) - created.at)}" if ends else ""
-    epochs = sum(trial.budget for trial in history.trials)
-    effort = f", {epochs:,} epochs together" if epochs > len(history.trials) else ""
-    goal = f"{history.goals.goal} over {plural(len(history.space.parameters), 'parameter')}"
-    goal += f"{limits(history)}," if history.bounds else ""
-    why = f" ({created.why})" if created.why else ""
-    tried = (
-        f"{plural(len(history.trials), 'trial')}{took}{effort}: {counts}"
-        if history.trials
-        else "No trial has begun yet"
-    )
-    return f"The goal was to {goal} by {described(created)}{why}. {tried}."
+    took = f" in {seconds(max(ends) - made['created'])}" if ends else ""
+    effort = f", {made['epochs']:,} epochs together" if made["epochs"] > made["trials"] else ""
+    return f"{text} {plural(made['trials'], 'trial')}{took}{effort}: {in_words(made['counts'])}."
 
 
 def found(history: History) -> str:
@@ -144,10 +134,10 @@ def lead(history: History) -> str:
     return f"{text} Whether the lead is more than chance is not known: run both again with other seeds."
 
 
-def mattered(source: Source) -> str:
+def mattered(view: StudyView) -> str:
     """The most important parameters."""
     try:
-        data = importance.compute(source)
+        data = importance.compute(view)
     except NoValue as error:
         return f"Not known: it {error}."
     parts = [
@@ -164,9 +154,9 @@ def mattered(source: Source) -> str:
     return f"{text}{less} ({means})."
 
 
-def failed(source: Source) -> str:
+def failed(view: StudyView) -> str:
     """How many failed, and the most frequent reason."""
-    data = failures.compute(source)
+    data = failures.compute(view)
     total = data.failed + data.infeasible
     if not total:
         return "No trial failed."

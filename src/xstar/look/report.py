@@ -20,17 +20,18 @@ from xstar.errors import MissingExtra
 from xstar.journal import History
 from xstar.journal.rules import BEST as BEST_REPORT
 from xstar.journal.trial import State, Trial
-from xstar.look.findings import limits, sentences
+from xstar.look.describe import TrialRow, describe, trial_row
+from xstar.look.findings import goal, sentences
 from xstar.look.papers import cited
 from xstar.look.plots.figure import ON_DARK
 from xstar.look.plots.kinds import KINDS
 from xstar.look.plots.networks import graph_of, net_parameters
 from xstar.look.plots.output import in_script, javascript
-from xstar.look.plots.source import Source
+from xstar.look.plots.source import Source, valued
+from xstar.look.view import StudyView
 from xstar.models.linalg import single_threaded
 from xstar.nets import Graph
 from xstar.space.conditions import Threshold
-from xstar.study.naming import described
 from xstar.study.settings import DEFAULT_RETRIES, LONGEST_NAME
 
 BEST = 20
@@ -71,31 +72,28 @@ for (const place of document.querySelectorAll(".plot")) {
 def report(source: Source) -> str:
     """The page."""
     history, name = source.history, source.name or "study"
-    created, best = history.created, history.best
-    begun = datetime.fromtimestamp(created.at, UTC)
-    parts = [
-        f"<h1>{escaped(name)}</h1>",
-        f'<p class="quiet">{escaped(history.goals.goal + limits(history))} · {escaped(described(created))} · '
-        f"seed {created.seed} · begun {begun:%Y-%m-%d %H:%M} UTC</p>",
-        "<dl>",
-        *(f"<dt>{escaped(question)}</dt><dd>{escaped(answer)}</dd>" for question, answer in sentences(source).items()),
-        "</dl>",
-    ]
+    view = StudyView(source.name, history, source.journal)
+    made, best = describe(view), history.best
+    begun = f"begun {datetime.fromtimestamp(made['created'], UTC):%Y-%m-%d %H:%M} UTC"
+    about = " · ".join([goal(made), made["settings"], f"seed {made['seed']}", begun])
+    answers = sentences(view, made).items()
+    parts = [f"<h1>{escaped(name)}</h1>", f'<p class="quiet">{escaped(about)}</p>', "<dl>"]
+    parts += [*(f"<dt>{escaped(question)}</dt><dd>{escaped(answer)}</dd>" for question, answer in answers), "</dl>"]
     if best is not None:
-        parts.append(f"<h2>Best: {escaped(created.metric)} {best.value:.8g}</h2>")
+        parts.append(f"<h2>Best: {escaped(made['metric'])} {best.value:.8g}</h2>")
         parts.append(table(("parameter", "value"), ((key, shown(value)) for key, value in best.config.items())))
         parts += ["<p>As code:</p>", f"<pre>{escaped(_code(history, best))}</pre>"]
         parts += _drawings(history, best)
-    plots, script = _plots(source)
+    plots, script = _plots(view)
     parts += plots
     if history.has_value:
-        ranked = history.front if history.goals.several else _ranked(history, BEST)
+        ranked = [trial_row(history, trial) for trial in (history.front if history.goals.several else _ranked(history))]
         parts.append("<h2>The front</h2>" if history.goals.several else f"<h2>The best {len(ranked)} trials</h2>")
-        rows = table(("trial", *history.goals.metrics, "state", "epochs", "configuration"), map(_row, ranked))
+        rows = table(("trial", *made["objectives"], "state", "epochs", "configuration"), map(_row, ranked))
         parts.append(f'<div class="wide">{rows}</div>')
     parts += _failures(history)
     parts += ["<h2>Do it again</h2>", f"<pre>{escaped(_again(history, name))}</pre>"]
-    parts += ["<h2>Cite</h2>", "<ul>", *(f"<li>{escaped(paper)}</li>" for paper in cited(created)), "</ul>"]
+    parts += ["<h2>Cite</h2>", "<ul>", *(f"<li>{escaped(paper)}</li>" for paper in cited(view.created)), "</ul>"]
     body = "\n".join([*parts, script])
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escaped(name)}</title>'
@@ -246,33 +244,26 @@ def _imports(history: History) -> list[str]:
 # ---------------------------------------------------------------- tables
 
 
-def _ranked(history: History, count: int) -> list[Trial]:
+def _ranked(history: History) -> list[Trial]:
     """Complete trials first, then those that got further: values are compared at equal budgets only."""
-    seen = (
-        trial
-        for trial in history.trials
-        if trial.loss is not None and trial.state not in (State.FAILED, State.INFEASIBLE)
-    )
 
     def place(trial: Trial) -> tuple[bool, int, float, int]:
         complete = trial.state is State.COMPLETE
         return not complete, 0 if complete else -trial.budget, trial.score, trial.number
 
-    return nsmallest(count, seen, key=place)
+    return nsmallest(BEST, valued(history), key=place)
 
 
-def _row(trial: Trial) -> Sequence[str]:
-    config = ", ".join(f"{name}={shown(value)}" for name, value in trial.config.items())
-    values = (f"{value:.6g}" for value in trial.values.values())
-    return str(trial.number), *values, trial.state.value, str(trial.budget), config
+def _row(trial: TrialRow) -> Sequence[object]:
+    config = ", ".join(f"{name}={shown(value)}" for name, value in trial["config"].items())
+    values = (shown(value) for value in trial["values"].values())
+    return trial["number"], *values, trial["state"], trial["budget"], config
 
 
 def _failures(history: History) -> list[str]:
     failed = [trial for trial in history.trials if trial.state in (State.FAILED, State.INFEASIBLE)]
-    if not failed:
-        return []
-    rows = [
-        f"<p>trial {trial.number}, {trial.state.value}</p><pre>{escaped(trial.reason or '')}</pre>"
-        for trial in failed[-FAILURES:]
+    last = failed[-FAILURES:]
+    head = [f"<h2>{len(failed)} without a value, the last {len(last)}</h2>"] if failed else []
+    return head + [
+        f"<p>trial {each.number}, {each.state.value}</p><pre>{escaped(each.reason or '')}</pre>" for each in last
     ]
-    return [f"<h2>{len(failed)} without a value, the last {len(rows)}</h2>", *rows]

@@ -95,7 +95,7 @@ def test_the_study_looked_at_longest_ago_is_let_go(tmp_path: Path) -> None:
     feeds = Feeds(storage)
     for name in names[:-1]:
         feeds.get(name)
-    assert feeds.followed(names[0]) is not None  # a page of it is still open
+    assert feeds.get(names[0]) is not None  # a page of it is still open
     feeds.get(names[-1])
     assert [name for name in names if feeds.peek(name) is None] == [names[1]]
     feeds.close()

@@ -24,9 +24,8 @@ PORTION = 5000
 """Events folded at a time, as many as the journal reads at once (about 50 ms): so long a page may have to wait for the fold."""
 FIRST = 20_000
 """Events folded before the first page of a study is answered: small studies are whole at once."""
-MOST_FEEDS = 4
-"""Studies that are kept folded; the one looked at longest ago goes first. A study of 100,000 trials and a million reports takes
-some 700 MB, so this bounds the server's memory."""
+MOST_FEEDS, MOST_EVENTS = 16, 4_000_000
+"""Studies that are kept folded, and their events (a million take some 700 MB); the study looked at longest ago goes first."""
 KEEP_SECONDS = 60.0
 """A study that nobody asked about for so long is no longer followed."""
 LOOK_SECONDS = 1.0
@@ -116,23 +115,19 @@ class Feeds:
             if feed is None:
                 feed = self._feeds[name] = self.read(name)
             feed.asked_at = wall_clock()
-            while len(self._feeds) > MOST_FEEDS:
+            while len(self._feeds) > 1 and (len(self._feeds) > MOST_FEEDS or self._events() > MOST_EVENTS):
                 self._feeds.pop(min(self._feeds, key=lambda each: self._feeds[each].asked_at))
             if self._thread is None:
                 self._thread = threading.Thread(target=self._follow, name="xstar-dashboard", daemon=True)
                 self._thread.start()
         return feed
 
-    def peek(self, name: str) -> Feed | None:
-        """The feed, if someone looks at it already."""
-        return self._feeds.get(name)
+    def _events(self) -> int:
+        return sum(feed.total for feed in self._feeds.values())
 
-    def followed(self, name: str) -> Feed | None:
-        """The feed, if it is followed already, which it is from now on for longer; never waits."""
-        feed = self._feeds.get(name)
-        if feed is not None:
-            feed.asked_at = wall_clock()
-        return feed
+    def peek(self, name: str) -> Feed | None:
+        """The feed, if it is there; never waits."""
+        return self._feeds.get(name)
 
     def read(self, name: str) -> Feed:
         """A feed of its own, with the first events folded."""

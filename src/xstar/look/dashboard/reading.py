@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections import OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
+from xstar.core.clock import wall_clock
 from xstar.core.words import readable
 from xstar.errors import InvalidArgument, XstarError
 from xstar.look.dashboard import files, filters
@@ -48,7 +48,6 @@ class Reading:
         """Set when the server is about to end: streams, which have no end of their own, end then."""
         self.streams = 0
         self._cards: dict[str, tuple[int, dict[str, Any]]] = {}
-        self._compared: OrderedDict[str, Feed] = OrderedDict()
 
     def card(self, name: str, events: int) -> dict[str, Any]:
         """A study in the list."""
@@ -67,20 +66,6 @@ class Reading:
             made = {"name": name, "seen": 0, "total": events, "error": str(error)}
         self._cards[name] = (events, made)
         return made
-
-    def compared(self, name: str) -> Feed:
-        """A study to compare with others: those that are only compared are kept apart from those that pages follow."""
-        events = self.feeds.counts().get(name, 0)
-        if (feed := self.feeds.peek(name)) is not None:
-            return feed
-        if events > SMALL or not events:
-            return self.feeds.get(name)
-        known = self._compared.get(name)
-        if known is None or known.history.seen != events:
-            known = self._compared[name] = self.feeds.read(name)
-            while len(self._compared) > MOST_COMPARED:
-                self._compared.popitem(last=False)
-        return known
 
 
 def glance(view: StudyView, total: int | None) -> dict[str, Any]:
@@ -127,9 +112,10 @@ async def new(reading: Reading, name: str, since: int, request: Request) -> Asyn
     try:
         yield "retry: 2000\n\n"
         while not reading.closing.is_set() and not await request.is_disconnected():
-            feed = feeds.followed(name)
+            feed = feeds.peek(name)
             if feed is None:
                 feed = await asyncio.to_thread(feeds.get, name)
+            feed.asked_at = wall_clock()
             if feed.history.seen > since or feeds.trouble:
                 quiet = 0.0
                 since, message = await _news(feed, since, feeds.trouble)
@@ -277,7 +263,7 @@ def router(reading: Reading) -> APIRouter:
         over: Annotated[str, Query(max_length=20)] = "trials",
     ) -> Response:
         """The best so far of several studies."""
-        some = [reading.compared(name) for name in dict.fromkeys(study)]
+        some = [feeds.get(name) for name in dict.fromkeys(study)]
         words = {"over": over}
         return Response(figure(some[0], "comparison", None, words, some[1:]), media_type="application/json")
 

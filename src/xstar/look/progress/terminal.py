@@ -89,7 +89,8 @@ def _facts(tracker: Tracker, ending: str | None) -> Table:
         done = Table.grid(padding=(0, 2))
         done.add_row(ProgressBar(total=total, completed=tracker.done(), width=BAR), f"{tracker.done()} of {total}")
         facts.add_row("done", done)
-    facts.add_row("pace", _pace(tracker, over=ending is not None))
+    if tracker.takes_part:  # who looks on does not know when it began
+        facts.add_row("pace", _pace(tracker, over=ending is not None))
     facts.add_row("trials", counted(counts_of(history)))
     if tracker.rungs:
         (first, count), *rest = tracker.rungs

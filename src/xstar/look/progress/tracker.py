@@ -57,6 +57,11 @@ class Tracker:
         self._looked: float | None = None
         self._count_rungs()
 
+    @property
+    def takes_part(self) -> bool:
+        """Whether this program runs trials, and does not only look on."""
+        return self._leases is not None
+
     def ran(self, trial: Trial) -> bool:
         """Whether this program ran a trial; of a study that is only looked at, all are of interest."""
         return self._leases is None or bool(self._leases.ran(trial))

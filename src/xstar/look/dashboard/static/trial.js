@@ -39,11 +39,11 @@ export async function showTrial(main, name, number_) {
 function glance(name, trial) {
   const before = trial.number > 0 ? h("a", { rel: "prev", href: page(name, trial.number - 1) }, "‹ trial before") : null;
   const after = h("a", { rel: "next", href: page(name, trial.number + 1) }, "next trial ›");
-  const again = trial.attempt ? [`run ${trial.attempt + 1}; its worker died ${trial.crashes} times, its program ${trial.lost} times`] : null;
+  const died = trial.crashes || trial.lost ? `its worker ${trial.crashes} times, its program ${trial.lost} times` : "";
   return [
     h("h1", {}, `Trial ${trial.number} `, badge(trial.state)),
     h("p", { class: "row" }, before, after),
-    facts([...trial.objectives.map((name) => [name, h("span", { class: "big" }, number(trial.values[name], 6))]), ["epochs", trial.target ? `${trial.budget} of ${trial.target}` : trial.budget], ["took", seconds(trial.seconds)], ["asked", moment(trial.began)], trial.host && ["ran on", trial.host], ["suggested by", from(trial.origin)], again && ["again", again[0]]]),
+    facts([...trial.objectives.map((name) => [name, h("span", { class: "big" }, number(trial.values[name], 6))]), ["epochs", trial.target ? `${trial.budget} of ${trial.target}` : trial.budget], ["took", seconds(trial.seconds)], ["asked", moment(trial.began)], trial.host && ["ran on", trial.host], ["suggested by", from(trial.origin)], died && ["died", died]]),
     trial.reason ? h("pre", { class: "reason" }, trial.reason) : null,
     Object.keys(trial.attrs).length ? table(["note", ""], Object.entries(trial.attrs).map(([key, value]) => [key, JSON.stringify(value)]), "Notes") : null,
   ];
