@@ -23,7 +23,7 @@ INTEGRATIONS := tests/integrations tests/benchmarks tests/examples \
 PARALLEL := -n auto --dist worksteal
 SEED ?= 0
 
-.PHONY: help demo test test-all test-benchmarks test-kernels test-oldest test-newest test-integrations fuzz soak lint format docs bench bench-quick bench-peers clean
+.PHONY: help demo test test-all test-benchmarks test-kernels test-oldest test-newest test-integrations test-torch fuzz soak lint format docs bench bench-quick bench-peers clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -107,6 +107,14 @@ test-integrations: .venv-integrations/.installed  ## every test of the adapters 
 	.venv-integrations/bin/python $(COMPILE)
 	.venv-integrations/bin/python -m pytest $(PARALLEL) --durations=20 -m "" $(INTEGRATIONS) $(ARGS)
 
+# Beside the development environment, so that what else it has is there: the folder holds torch and what that needs.
+.venv-torch/.installed: .venv/.installed constraints.txt
+	$(BIN)/python -m pip install -q --upgrade --target .venv-torch -c constraints.txt torch==2.13.0
+	@touch $@
+
+test-torch: .venv-torch/.installed  ## the tests that skip where there is no torch, unless they need more
+	PYTHONPATH=.venv-torch $(BIN)/python -m pytest $(PARALLEL) $(shell grep -rlE --include='*.py' 'importorskip."torch' tests) $(ARGS)
+
 soak: .venv/.installed  ## kill programs, workers and servers until KILLS=1000 kills have hit work (most of an hour)
 	$(BIN)/python -m tests.crash.soak --kills $(KILLS) --seed $(SEED)
 
@@ -144,5 +152,5 @@ else
 endif
 
 clean:  ## remove what was built, the environment included
-	rm -rf .venv .venv-demo .venv-integrations .venv-oldest .venv-newest .venv-peers build dist site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-demo .venv-integrations .venv-oldest .venv-newest .venv-peers .venv-torch build dist site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

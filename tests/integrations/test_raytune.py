@@ -174,16 +174,12 @@ def test_a_space_without_a_metric_says_what_to_do() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("given", ["space", "param_space", "restored"])
+@pytest.mark.parametrize("given", ["space", "param_space"])
 def test_a_tuner(given: str, tmp_path: Path) -> None:
-    """The whole of Tune, as the documentation has it; a restored experiment goes on with the study that it had."""
+    """The whole of Tune, as the documentation has it."""
     import ray
 
     def objective(config: dict[str, Any]) -> None:
-        count = len(list(tmp_path.glob("begun-*")))
-        (tmp_path / f"begun-{count}").touch()
-        if given == "restored" and count == 3:
-            raise RuntimeError("the machine is gone")
         tune.report({"loss": (config["x"] - 1) ** 2 + len(config.get("data", ""))})
 
     options: dict[str, Any] = {"param_space": {"x": tune.uniform(-5, 5), "data": "ab"}}
@@ -192,22 +188,16 @@ def test_a_tuner(given: str, tmp_path: Path) -> None:
         options, searcher = {}, Searcher(xs.Space(x=xs.Float(-5, 5)), metric="loss", mode="min", seed=0)
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
     try:
-        tuner: Any = tune.Tuner(
+        tuner = tune.Tuner(
             objective,
-            tune_config=tune.TuneConfig(search_alg=searcher, metric="loss", mode="min", num_samples=6),
-            run_config=tune.RunConfig(
-                name="search", storage_path=str(tmp_path), failure_config=tune.FailureConfig(fail_fast=True)
-            ),
+            tune_config=tune.TuneConfig(search_alg=searcher, metric="loss", mode="min", num_samples=4),
+            run_config=tune.RunConfig(name="search", storage_path=str(tmp_path), verbose=0),
             **options,
         )
         found: Any = tuner.fit()
-        if given == "restored":
-            assert len(found) < 6
-            tuner = tune.Tuner.restore(str(tmp_path / "search"), objective, param_space=options["param_space"])
-            found = tuner.fit()
     finally:
         ray.shutdown()
-    losses = [result.metrics["loss"] for result in found if "loss" in result.metrics]
-    assert len(found) == 6
-    assert len(losses) == 6 - (given == "restored")
+    losses = [result.metrics["loss"] for result in found]
+    assert len(set(losses)) == 4
     assert found.get_best_result().metrics["loss"] == min(losses)
+    assert min(losses) >= (2 if given == "param_space" else 0)  # the constant is there
