@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 import pickle
 import re
@@ -17,8 +18,8 @@ import pytest
 
 import xstar as xs
 from tests.trials import ask
-from xstar.core.keywords import OTHER_NAMES
 from xstar.errors import InvalidArgument, ObjectiveError, StorageError, UnknownAttribute, UnknownParameter
+from xstar.study.keywords import ELSEWHERE, RENAMED
 from xstar.study.loop import job_of
 from xstar.study.methods import METHODS, resolve
 
@@ -81,11 +82,15 @@ def test_a_list_of_methods_is_not_told_twice() -> None:
 
 
 def test_every_word_of_others_is_answered_with_ours() -> None:
-    for word, remedy in OTHER_NAMES.items():
+    known = inspect.signature(xs.minimize).parameters
+    for word, remedy in ELSEWHERE.items():
+        assert word not in known
         with pytest.raises(InvalidArgument, match=re.escape(remedy)):
             search(**{word: 1})
-        for ours in re.findall(r"'(\w+)'", remedy):
-            assert ours in xs.api.options()
+    for word, ours in RENAMED.items():
+        assert ours in known
+        with pytest.raises(InvalidArgument, match=f"{word}: .*did you mean '{ours}'"):
+            search(**{word: 1})
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; a test compares it with
     from xstar.run.programs import Command as Command
     from xstar.run.ray import Ray as Ray
     from xstar.run.running import RunningTrial as RunningTrial
+    from xstar.run.settings import Processes as Processes
     from xstar.space import (
         Bits as Bits,
         Bool as Bool,
@@ -57,6 +58,7 @@ _HOMES = {
     "xstar.errors": ("Infeasible", "Pruned", "XstarError"),
     "xstar.run.running": ("RunningTrial",),
     "xstar.run.ray": ("Ray",),
+    "xstar.run.settings": ("Processes",),
     "xstar.integrations.define_by_run": ("from_optuna",),
     "xstar.run.programs": ("Command",),
     "xstar.space": (

@@ -10,7 +10,6 @@ import pytest
 from typer.main import get_command
 
 import xstar as xs
-from xstar.api import options as keywords
 from xstar.cli import options
 from xstar.cli.main import app
 from xstar.errors import InvalidArgument
@@ -18,16 +17,20 @@ from xstar.errors import InvalidArgument
 OWN = {"file", "space", "maximize", "help"}
 
 
-def parameter(kind: Any, default: Any = None) -> inspect.Parameter:
-    return inspect.Parameter("option", inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
-
-
 def test_every_keyword_is_an_option_or_an_exception_by_name() -> None:
     names = {option.name for option in get_command(app).commands["run"].params}  # type: ignore[attr-defined]
     exceptions = {*options.SETTINGS_ONLY, *options.PYTHON_ONLY}
     assert exceptions == {"searcher", "scheduler", "progress", "watch"}
-    assert names - OWN == set(keywords()) - exceptions
-    assert set(options.FORMS) | set(options.PANELS) | exceptions <= set(keywords())
+    assert names - OWN == set(options.KNOWN) - exceptions
+    assert set(options.FORMS) | set(options.PANELS) | exceptions <= set(options.KNOWN)
+    of_minimize = set(inspect.signature(xs.minimize).parameters) - {"objective", "space"}
+    assert set(options.KNOWN) - of_minimize == {
+        "cores",
+        "gpus",
+        "timeout",
+        "retries",
+        "grace",
+    }  # in executor=xs.Processes(…)
 
 
 @pytest.mark.parametrize(
@@ -36,27 +39,30 @@ def test_every_keyword_is_an_option_or_an_exception_by_name() -> None:
 )
 def test_types_of_a_command_line(kind: Any, plain: type | None) -> None:
     if plain is not None:
-        assert options.plain_type(parameter(kind)) is plain
+        assert options.plain_type("option", kind) is plain
     else:
         with pytest.raises(TypeError, match="entry in FORMS"):
-            options.plain_type(parameter(kind))
+            options.plain_type("option", kind)
 
 
-def test_only_the_first_paragraph_is_help() -> None:
-    text = """Sum.
+def test_the_first_paragraph_about_an_option_is_its_help() -> None:
+    assert set(options.KNOWN) <= set(options.HELP)
+    assert (
+        options.HELP["gpus"]
+        == "GPUs of each worker: 1, 2, …, or a fraction, as 0.5 for two workers on one; 0 for none."
+    )
+    assert options.HELP["timeout"] == "Seconds that one run of a trial may take."
 
-    Parameters
-    ----------
-    one
-        First line
-        and second.
 
-        More.
-    two
-        Another.
-    """
-    assert options.first_paragraphs(text) == {"one": "First line and second.", "two": "Another."}
-    assert set(options.HELP) == set(inspect.signature(xs.minimize).parameters)
+def test_the_settings_of_an_executor_stand_beside_the_others() -> None:
+    def made(**given: Any) -> Any:
+        return options.search_options(lambda trial: 0.0, xs.Space(x=xs.Float(0, 1)), {"trials": 1, **given}).where
+
+    assert made(workers=2) == xs.Processes(2)
+    assert made(workers=2, gpus=0, timeout=5) == xs.Processes(2, gpus=0, timeout=5)
+    assert made(executor="ray", cores=2, grace=1.0) == xs.Ray(cpus=2, grace=1.0)
+    with pytest.raises(InvalidArgument, match="timeout: must be left out beside"):
+        made(executor=xs.Processes(2), timeout=5)
 
 
 def test_constraints_are_read() -> None:

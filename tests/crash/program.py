@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import xstar as xs
-from xstar.api import make_executor
 from xstar.storage import sql
 from xstar.study.loop import run
 
@@ -71,15 +70,12 @@ def main() -> None:
         return verdict
 
     study.report = report  # type: ignore[method-assign]
-    local = where in ("inline", "processes")
-    executor = make_executor(
-        make_objective(float(seconds)),
-        study.goals,
-        int(workers) if where == "processes" else 1,
-        None if where == "inline" else 60.0,
-        executor=None if local else xs.Ray(address=where, slots=int(workers)),
-        files=study.files,
-    )
+    count = int(workers) if where == "processes" else 1
+    local = xs.Processes(count, timeout=None if where == "inline" else 60.0)
+    here = where in ("inline", "processes")
+    settings = local if here else xs.Ray(address=where, slots=int(workers), timeout=60.0)
+    executor = settings.make(make_objective(float(seconds)), study.goals, study.files.folder)
+    study.files.store = getattr(executor, "store", None)
     try:
         run(study, executor, xs.Limits(trials=int(trials)))
     finally:

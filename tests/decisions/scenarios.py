@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import xstar as xs
+from tests.clocks import study_at
 from xstar.nets.cell import CellNetwork
 from xstar.nets.graph import Graph
 from xstar.schedulers import ASHA, FIFO, Hyperband, Median, Scheduler, SearcherBudget, StoppingASHA
@@ -259,7 +260,8 @@ def make(name: str, clock: Callable[[], float], storage: str | None = None) -> x
     """The study of a scenario, new or as stored."""
     scenario = SCENARIOS[name]
     wider = bool(scenario.wider) and storage is not None and _exists(name, storage)
-    return xs.Study(
+    return study_at(
+        clock,
         SPACES[scenario.wider if wider else scenario.space],
         study=name if storage else None,
         storage=storage,
@@ -268,7 +270,6 @@ def make(name: str, clock: Callable[[], float], storage: str | None = None) -> x
         seed=zlib.crc32(name.encode()) % 1000,
         constraints=None if scenario.bound is None else {"cost": scenario.bound},
         warm_start=_related(scenario) if scenario.warm else None,
-        clock=clock,
     )
 
 

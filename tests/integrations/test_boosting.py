@@ -178,7 +178,7 @@ def test_the_booster_of_the_best_round_of_xgboost_is_kept(cut: bool, patience: i
             report.keep(booster)
 
     space = xs.Space(eta=xs.Constant(0.5))
-    options: Any = {"metric": "valid-rmse", "method": "asha-stop", "max_budget": 9, "trials": 1, "best": "lowest"}
+    options: Any = {"metric": "valid-rmse", "method": "asha-stop", "max_budget": 9, "trials": 1, "trial_value": "best"}
     result = xs.minimize(objective, space, **options)
     assert result.best.state is xs.State.COMPLETE
     assert len(scores) == (18 if patience == 100 else np.argmin(scores) + 1 + patience)

@@ -107,7 +107,14 @@ def test_the_patience_and_the_best_epoch_are_kept_over_a_pause(scheduler: Any, f
         trainer.fit(Scripted(**trial.config), loader(), loader(), ckpt_path=report.ckpt_path)
 
     result = xs.minimize(
-        objective, SPACE, metric="val_loss", scheduler=scheduler, trials=3, seed=0, best="lowest", retries=0
+        objective,
+        SPACE,
+        metric="val_loss",
+        scheduler=scheduler,
+        trials=3,
+        seed=0,
+        trial_value="best",
+        executor=xs.Processes(retries=0),
     )
     assert {trial.budget for trial in result.study.trials if trial.state is xs.State.COMPLETE} == {4}
     assert result.value == pytest.approx(2.0 + result.best["lr"])

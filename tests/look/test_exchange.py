@@ -143,7 +143,7 @@ def change_event(**fields: Any) -> Callable[[dict[str, Any]], None]:
         (1, change_event(objectives=[{"metric": "error", "direction": "minimize"}] * 2), "each objective once"),
         (1, change_event(seed=-1), "seed: must be a whole number of at least 0"),
         (1, change_event(retries=-1), "retries: must be a whole number of at least 0"),
-        (1, change_event(best="first"), "best: must be one of"),
+        (1, change_event(trial_value="first"), "trial_value: must be one of"),
         (1, change_event(constraints={"size": {"below": 1}}), "must be a finite number"),
         (1, change_event(environment={"numpy": 2}), "environment: must map names to words"),
         (3, change_event(budget=0), "budget: must be a whole number of at least 1"),

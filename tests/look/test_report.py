@@ -22,6 +22,7 @@ from xstar.look.findings import lead
 from xstar.look.report import report
 from xstar.look.view import StudyView
 from xstar.models.gp import fit
+from xstar.study.settings import Settings
 
 
 class Checker(HTMLParser):
@@ -249,9 +250,9 @@ def test_what_is_pasted_to_do_it_again_makes_the_same_trials(tmp_path: Path, mon
     how: dict[str, Any] = {
         "method": "gp",
         "constraints": constraints,
-        "best": "lowest",
+        "trial_value": "best",
         "warm_start": "old",
-        "retries": 0,
+        "executor": xs.Processes(retries=0),
     }
     with xs.minimize(objective, space, study="s", **how, **given).study as study:
         found = [(trial.config, trial.state) for trial in study.trials]
@@ -261,9 +262,9 @@ def test_what_is_pasted_to_do_it_again_makes_the_same_trials(tmp_path: Path, mon
     with xs.Study.open("s-again") as again:
         assert [(trial.config, trial.state) for trial in again.trials] == found
         stored = again.history.stored
-        assert (stored.constraints, stored.best, stored.retries) == (
+        assert (stored.constraints, stored.trial_value, stored.retries) == (
             {"size": 5.0, "accuracy": {"at_least": 0.3}, "heat": {"at_least": 0.05, "at_most": 0.8}},
-            "lowest",
+            "best",
             0,
         )
         assert again.history.sources == ["old"]
@@ -271,9 +272,8 @@ def test_what_is_pasted_to_do_it_again_makes_the_same_trials(tmp_path: Path, mon
 
 def test_a_command_that_would_go_on_with_the_study_is_given_another_name(tmp_path: Path) -> None:
     name = "n" * 100
-    with xs.Study(
-        xs.Space(x=xs.Float(0, 1)), study=name, storage=tmp_path / "x.db", program={"file": "train.py"}
-    ) as study:
+    settings = Settings(xs.Space(x=xs.Float(0, 1)), study=name, storage=tmp_path / "x.db")
+    with xs.Study._of(settings, program={"file": "train.py"}) as study:
         study.tell(ask(study), 1.0)
         page = html.unescape(report(study))
     assert f"begun by: xstar run train.py; with --study {name[:94]}-again that runs it again, too" in page

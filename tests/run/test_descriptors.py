@@ -65,7 +65,7 @@ def closes(trial: Any) -> float:
 
 
 def test_a_worker_whose_connection_was_closed_says_so_and_the_trial_runs_again() -> None:
-    study = xs.minimize(closes, SPACE, trials=1, workers=2, retries=0, max_failures=None, seed=1).study
+    study = xs.minimize(closes, SPACE, trials=1, executor=xs.Processes(2, retries=0), max_failures=None, seed=1).study
     (trial,) = study.trials
     assert trial.state is xs.State.FAILED
     assert "closed file descriptors of the worker" in str(trial.reason)
@@ -87,8 +87,8 @@ def test_more_workers_than_files_may_be_open(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(resource, "getrlimit", lambda _: next(limits))
     monkeypatch.setattr(resource, "setrlimit", lambda _, both: given.append(both))
     with pytest.raises(InvalidArgument, match=r"workers: must be at most 33: .*200 files.*ulimit -Hn"):
-        check_workers(40, None)
-    assert len(check_workers(40, None)) == 40
+        check_workers(40)
+    assert len(check_workers(40)) == 40
     assert given == [(220, 400)]
 
 

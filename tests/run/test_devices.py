@@ -130,9 +130,13 @@ def test_too_few_gpus_are_named(
 
 def test_a_search_without_its_gpus_leaves_no_study_behind(machine: Any, tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="need 2 GPUs"):
-        xs.minimize(lambda trial: 1.0, SPACE, trials=1, workers=2, gpus=1, study="s", storage=tmp_path / "s.db")
+        xs.minimize(
+            lambda trial: 1.0, SPACE, trials=1, study="s", storage=tmp_path / "s.db", executor=xs.Processes(2, gpus=1)
+        )
     with pytest.raises(InvalidArgument, match="need 1 GPU,"):
-        xs.minimize(lambda trial: 1.0, SPACE, trials=1, gpus=1, study="s", storage=tmp_path / "s.db")
+        xs.minimize(
+            lambda trial: 1.0, SPACE, trials=1, study="s", storage=tmp_path / "s.db", executor=xs.Processes(gpus=1)
+        )
     assert not (tmp_path / "s.db").exists()
 
 
@@ -149,16 +153,16 @@ def test_each_worker_sees_its_own(machine: Any, tmp_path: Path) -> None:
         return looking(trial)
 
     machine(TWO)
-    study = xs.minimize(objective, SPACE, trials=4, workers=4, gpus=0.5, method="random").study
+    study = xs.minimize(objective, SPACE, trials=4, method="random", executor=xs.Processes(4, gpus=0.5)).study
     places = {tuple(trial.attrs["place"][:3]) for trial in study.trials}
     assert places == {(number, "cuda:0", "GPU-aaaa" if number < 2 else "GPU-bbbb") for number in range(4)}
 
 
 def test_this_process_sees_all(machine: Any) -> None:
     machine(TWO)
-    (trial,) = xs.minimize(looking, SPACE, trials=1, gpus=1, method="random").study.trials
+    (trial,) = xs.minimize(looking, SPACE, trials=1, method="random", executor=xs.Processes(gpus=1)).study.trials
     assert trial.attrs["place"] == [0, "cuda:0", None, available_cores()]
-    (trial,) = xs.minimize(looking, SPACE, trials=1, gpus=0, method="random").study.trials
+    (trial,) = xs.minimize(looking, SPACE, trials=1, method="random", executor=xs.Processes(gpus=0)).study.trials
     assert trial.attrs["place"][1] == "cpu"
 
 
@@ -192,7 +196,7 @@ def test_worker_processes_have_as_many_threads_as_cores(monkeypatch: pytest.Monk
     (trial,) = xs.minimize(looking, SPACE, trials=1, workers=2, method="random").study.trials
     each = str(max(1, available_cores() // 2))
     assert trial.attrs["threads"] == {**dict.fromkeys(THREADS, each), "MKL_NUM_THREADS": "5"}
-    (trial,) = xs.minimize(looking, SPACE, trials=1, cores=3, method="random").study.trials
+    (trial,) = xs.minimize(looking, SPACE, trials=1, method="random", executor=xs.Processes(cores=3)).study.trials
     assert trial.attrs["threads"] == dict.fromkeys(THREADS, "3")
     assert trial.attrs["place"][3] == 3
     assert trial.attrs["place"][1] in ("cpu", "cuda:0")

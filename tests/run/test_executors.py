@@ -56,7 +56,7 @@ def test_a_trial_that_overruns_is_ended_with_its_children(tmp_path: Path, frozen
         return 1.0
 
     overrun = Overrun(frozen, pids)
-    result = xs.minimize(objective, SPACE, trials=3, workers=1, timeout=500.0, watch=overrun)
+    result = xs.minimize(objective, SPACE, trials=3, watch=overrun, executor=xs.Processes(timeout=500.0))
     first = result.study.history.trials[0]
     assert first.state is xs.State.FAILED
     assert first.reason == "it ran longer than the time limit of 500 s"
@@ -100,7 +100,7 @@ def test_an_objective_may_close_and_replace_its_streams(harm: str) -> None:
             raise RuntimeError("said in the file")
         return 1.0
 
-    result = xs.minimize(objective, SPACE, trials=3, workers=1, timeout=600.0)
+    result = xs.minimize(objective, SPACE, trials=3, executor=xs.Processes(timeout=600.0))
     assert [trial.state.value for trial in result.study.history.trials] == ["complete", "complete", "failed"]
     assert [(result.study.files.of(number) / "stdout.txt").read_text() for number in range(3)] == ["before\n"] * 3
     assert "RuntimeError: said in the file" in (result.study.files.of(2) / "stderr.txt").read_text()

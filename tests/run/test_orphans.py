@@ -30,7 +30,8 @@ def objective(trial):
     command = f"echo {os.getpid()} $$ > {folder}/pids.txt; exec sleep 1000"
     ctypes.PyDLL(None).system(command.encode())
     return 1.0
-xs.minimize(objective, xs.Space(x=xs.Float(0, 1)), trials=2, workers=1, timeout=1000, study="s", storage=f"{folder}/s.db")
+xs.minimize(objective, xs.Space(x=xs.Float(0, 1)), trials=2, executor=xs.Processes(timeout=1000), study="s",
+            storage=f"{folder}/s.db")
 """
 
 

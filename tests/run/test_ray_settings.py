@@ -41,15 +41,19 @@ def test_settings_are_checked(given: dict[str, Any], message: str) -> None:
 
 
 def test_the_options_of_a_search_say_what_a_slot_has() -> None:
-    assert chosen(None, 4, 2, 1) is None
-    assert chosen("local", 4, 2, 1) is None
-    assert chosen("ray", 1, None, None) == xs.Ray(cpus=1, gpus=0, slots=None)
-    assert chosen("ray", 4, 2, 0.5) == xs.Ray(cpus=2, gpus=0.5, slots=4)
+    assert chosen(None, 4) == chosen("local", 4) == xs.Processes(4)
+    assert chosen("local", 4, cores=2, grace=5) == xs.Processes(4, cores=2, grace=5.0)
+    assert chosen("ray") == chosen("ray", 1, cores=None) == xs.Ray(cpus=1, gpus=0, slots=None)
+    assert chosen("ray", 4, cores=2, gpus=0.5, timeout=9, retries=0) == xs.Ray(
+        cpus=2, gpus=0.5, slots=4, timeout=9, retries=0
+    )
     own = xs.Ray(cpus=3)
-    assert chosen(own, 1, None, None) is own
+    assert chosen(own) is own
     with pytest.raises(InvalidArgument, match=r"workers: must be left out beside executor=xs.Ray.*xs.Ray\(slots=4\)"):
-        chosen(own, 4, None, None)
-    with pytest.raises(InvalidArgument, match=r"executor: must be 'local', 'ray' or xs.Ray"):
+        chosen(own, 4)
+    with pytest.raises(InvalidArgument, match=r"gpus: must be left out .*xs.Processes\(gpus=1\)"):
+        chosen(xs.Processes(2), gpus=1)
+    with pytest.raises(InvalidArgument, match=r"executor: must be .*'local', 'ray'.*'dask'"):
         xs.minimize(lambda trial: 1.0, SPACE, trials=1, executor="dask")
 
 

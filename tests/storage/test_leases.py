@@ -99,7 +99,8 @@ def objective(trial):
     return 1.0
 
 space = xs.Space(x=xs.Float(0, 1))
-xs.minimize(objective, space, trials=1, study=name, storage=storage, directory=folder / "files", method="random", timeout=limit)
+xs.minimize(objective, space, trials=1, study=name, storage=storage, directory=folder / "files",
+            method="random", executor=xs.Processes(timeout=limit))
 """
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
+from tests.clocks import study_at
 from tests.crash.rounds import LOST_SERVER
 from tests.servers import own_server
 from tests.trials import ask
@@ -101,14 +102,8 @@ def test_a_restarted_server_is_waited_for(server: Any, tmp_path: Path) -> None:
 def test_an_outage_is_said_once_and_leases_outlive_it(server: Any, name: str, caplog: pytest.LogCaptureFixture) -> None:
     times = {"now": 1000.0}
     one, two = (
-        xs.Study(
-            SPACE,
-            study=name,
-            storage=server.get_uri(),
-            method="random",
-            max_budget=3,
-            seed=1,
-            clock=lambda: times["now"],
+        study_at(
+            lambda: times["now"], SPACE, study=name, storage=server.get_uri(), method="random", max_budget=3, seed=1
         )
         for _ in range(2)
     )
@@ -139,12 +134,12 @@ def test_an_outage_is_said_once_and_leases_outlive_it(server: Any, name: str, ca
 
 def test_a_program_that_starts_after_an_outage_gives_time_to_renew(server: Any, name: str) -> None:
     times = {"now": time.time() - 1000.0}
-    one = xs.Study(SPACE, study=name, storage=server.get_uri(), seed=1, clock=lambda: times["now"])
+    one = study_at(lambda: times["now"], SPACE, study=name, storage=server.get_uri(), seed=1)
     assert one.ask() is not None
     stop(server, "immediate")
     start(server)
     times["now"] = time.time()
-    with xs.Study.open(name, storage=server.get_uri(), clock=lambda: times["now"]) as new:
+    with study_at(lambda: times["now"], storage=server.get_uri(), study=name) as new:
         assert 0 in new.history.running, "the server has just started"
         times["now"] += 100.0
         new.leases.reclaim()

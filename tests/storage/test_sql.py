@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import xstar as xs
+from tests.clocks import study_at
 from tests.trials import ask
 from xstar.errors import CorruptJournal, StorageTooNew, StudyExists, UnknownStudy
 from xstar.look.audit import audit
@@ -56,7 +57,7 @@ def test_a_study_deleted_while_in_use_says_so(storage: str, name: str) -> None:
 
 def test_a_lease_comes_and_goes_with_its_trial(storage: str, name: str) -> None:
     now = 1000.0
-    study = xs.Study(SPACE, study=name, storage=storage, clock=lambda: now)
+    study = study_at(lambda: now, SPACE, study=name, storage=storage)
     other = SqlStorage(storage).open(name)
     trial = ask(study)
     assert other.abandoned(now + 59, [0]) == []
@@ -70,11 +71,11 @@ def test_a_lease_comes_and_goes_with_its_trial(storage: str, name: str) -> None:
 
 def test_an_expired_lease_lets_another_program_run_the_trial_again(storage: str, name: str) -> None:
     times = {"now": 1000.0}
-    first = xs.Study(SPACE, study=name, storage=storage, clock=lambda: times["now"], method="random", max_budget=3)
+    first = study_at(lambda: times["now"], SPACE, study=name, storage=storage, method="random", max_budget=3)
     trial = ask(first)
     first.report(trial, 0.5)
     times["now"] += 100
-    second = xs.Study(SPACE, study=name, storage=storage, clock=lambda: times["now"])
+    second = study_at(lambda: times["now"], SPACE, study=name, storage=storage)
     taken = ask(second)
     assert (taken.number, taken.attempt, taken.budget, list(taken.epochs())) == (0, 1, 1, [2, 3])
     # The first program wakes up: its report is on record, does no harm, and it is told to stop.
@@ -89,7 +90,7 @@ def test_an_expired_lease_lets_another_program_run_the_trial_again(storage: str,
 
 def test_a_late_end_does_not_take_the_lease_of_the_run_that_replaced_it(storage: str, name: str) -> None:
     times = {"now": 1000.0}
-    first, second, third = (xs.Study(SPACE, study=name, storage=storage, clock=lambda: times["now"]) for _ in range(3))
+    first, second, third = (study_at(lambda: times["now"], SPACE, study=name, storage=storage) for _ in range(3))
     trial = ask(first)
     times["now"] += 100
     second.leases.reclaim()
@@ -106,7 +107,7 @@ def test_a_late_end_does_not_take_the_lease_of_the_run_that_replaced_it(storage:
 
 def test_a_value_told_from_elsewhere_leaves_no_lease_behind(storage: str, name: str) -> None:
     times = {"now": 1000.0}
-    first, second = (xs.Study(SPACE, study=name, storage=storage, clock=lambda: times["now"]) for _ in range(2))
+    first, second = (study_at(lambda: times["now"], SPACE, study=name, storage=storage) for _ in range(2))
     assert first.ask() is not None
     second.tell(0, 0.5)
     assert second.journal.abandoned(times["now"], [0]) == [(0, "nobody held it", True)]  # type: ignore[attr-defined]

@@ -39,8 +39,8 @@ def silent(trial):
     appears(folder / "never")
 
 space = xs.Space(x=xs.Float(0, 1))
-xs.minimize(globals()[sys.argv[4]], space, trials=2, method="asha-stop", max_budget=9, workers=workers, grace=grace,
-            study="s", storage=folder / "s.db", seed=1, max_failures=None)
+xs.minimize(globals()[sys.argv[4]], space, trials=2, method="asha-stop", max_budget=9,
+            executor=xs.Processes(workers, grace=grace), study="s", storage=folder / "s.db", seed=1, max_failures=None)
 """
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
-from tests.clocks import Time
+from tests.clocks import Time, study_at
 from tests.trials import ask
 from tests.waiting import appears
 from xstar.journal.trial import Done, New, State, Suggestion
@@ -28,7 +28,7 @@ def test_a_late_report_of_ones_own_old_run_leaves_the_new_runs_lease(storage: st
     times = {"now": 1000.0}
 
     def opened() -> xs.Study:
-        return xs.Study(SPACE, study=name, storage=storage, method="asha", max_budget=9, clock=lambda: times["now"])
+        return study_at(lambda: times["now"], SPACE, study=name, storage=storage, method="asha", max_budget=9)
 
     slow = opened()
     assert slow.ask() is not None
@@ -126,7 +126,7 @@ def test_loading_is_not_the_trials_time(tmp_path: Path, frozen: Time) -> None:
         return 1000.0 if late else 0.0
 
     frozen.passed = passed
-    result = xs.minimize(SlowToLoad(tmp_path), SPACE, trials=3, workers=1, timeout=500.0)
+    result = xs.minimize(SlowToLoad(tmp_path), SPACE, trials=3, executor=xs.Processes(timeout=500.0))
     assert result.study.history.count(State.COMPLETE) == 3
 
 
@@ -148,9 +148,7 @@ def test_a_report_from_elsewhere_does_not_end_the_loop(tmp_path: Path) -> None:
 
 def test_only_the_run_that_was_found_dead_is_lost(tmp_path: Path) -> None:
     times = {"now": 1000.0}
-    dead, fast, slow = (
-        xs.Study(SPACE, study="s", storage=tmp_path / "s.db", clock=lambda: times["now"]) for _ in range(3)
-    )
+    dead, fast, slow = (study_at(lambda: times["now"], SPACE, study="s", storage=tmp_path / "s.db") for _ in range(3))
     assert dead.ask() is not None
     times["now"] += 100
     look = slow.journal.abandoned  # type: ignore[attr-defined]
@@ -196,7 +194,7 @@ def test_counted_decisions_take_virtual_time(frozen: Time, monkeypatch: pytest.M
     ends = []
     for counted in (False, True):
         simulator = Simulator(CrossingCurves((1,)), 1, count_decisions=counted)
-        study = xs.Study(SPACE, searcher=Slow(), metric=METRIC, seed=1, clock=lambda sim=simulator: sim.now)  # type: ignore[misc]
+        study = study_at(lambda sim=simulator: sim.now, SPACE, searcher=Slow(), metric=METRIC, seed=1)  # type: ignore[misc]
         run(study, simulator, xs.Limits(trials=5))
         ends.append(simulator.now)
     assert ends[1] == pytest.approx(ends[0] + 5 * 5.0)

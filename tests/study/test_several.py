@@ -100,8 +100,8 @@ def test_one_number_is_refused_with_what_to_read_instead() -> None:
     for read in (lambda: study.best, lambda: study.trials[0].value, lambda: study.trials[0].loss):
         with pytest.raises(SeveralObjectives, match="2 objectives: error, size'; "):
             read()
-    with pytest.raises(InvalidArgument, match="best: must be last with several objectives"):
-        xs.Study(SPACE, metric=BOTH, best="lowest")
+    with pytest.raises(InvalidArgument, match="trial_value: must be last with several objectives"):
+        xs.Study(SPACE, metric=BOTH, trial_value="best")
     with pytest.raises(InvalidArgument, match="must name metrics other than 'error' and 'size'"):
         xs.Study(SPACE, metric=BOTH, constraints={"size": 3.0})
 

@@ -1,8 +1,8 @@
-"""Options of the commands; those of a search follow from the signature of ``xs.minimize`` and its docstring.
+"""Options of the commands; those of a search are the fields of :class:`xstar.api.Options` and of its executor.
 
-A keyword that is added there is an option here. Its name, its type and its default come from the signature, its help is
-the first paragraph of its entry in the docstring, its panel that of the keyword before it. Only what a command line has
-to write in another way than Python stands in a table (:data:`FORMS`). At the end stand those that several commands share.
+Name, type and default of an option come from the field, its help is the first paragraph about it in the docstring, its
+panel that of the field before it. Only what a command line has to write in another way than Python stands in a table
+(:data:`FORMS`). At the end stand the options that several commands share.
 """
 
 from __future__ import annotations
@@ -11,19 +11,24 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from types import MappingProxyType, NoneType, UnionType
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import typer
 
-from xstar.api import minimize, options as keywords
+from xstar.api import HINTS, Options
 from xstar.core.checks import nearest
 from xstar.core.goals import Metric
 from xstar.errors import InvalidArgument
+from xstar.run import Objective
+from xstar.run.ray import chosen
+from xstar.run.settings import Processes
+from xstar.space import Space
 from xstar.space.conditions import Threshold
 from xstar.study import DEFAULT_STORAGE
+from xstar.study.keywords import explained
 from xstar.study.methods import METHODS
 from xstar.study.settings import DEFAULT_RETRIES
 
@@ -35,7 +40,7 @@ PYTHON_ONLY = ("progress", "watch")
 
 STOP, SEARCH, WHERE = "When to stop", "How to search", "Where to run and keep it"
 PANELS = {"trials": STOP, "metric": SEARCH, "study": WHERE}
-"""The keywords at which a panel of the help page begins."""
+"""The options at which a panel of the help page begins."""
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -131,7 +136,7 @@ FORMS: Mapping[str, Form] = {
         more="Several make several objectives.",
     ),
     "method": Form(default="what suits the space and the budget", more=f"One of {', '.join(METHODS)}."),
-    "best": Form(metavar="last|lowest", default="last"),
+    "trial_value": Form(metavar="last|best", default="last"),
     "warm_start": Form(
         list[str], ("--warm-start",), list, metavar="STUDY", default="none", more="May be given several times."
     ),
@@ -145,17 +150,37 @@ FORMS: Mapping[str, Form] = {
 }
 
 
-def first_paragraphs(docstring: str) -> dict[str, str]:
-    """Parameter → the first paragraph about it, from a docstring in the style of numpydoc."""
-    _, _, entries = inspect.cleandoc(docstring).partition("\n----------\n")
-    found: dict[str, str] = {}
-    for entry in re.split(r"\n(?=\S)", entries):
-        name, _, text = entry.partition("\n")
-        found[name] = " ".join(text.partition("\n\n")[0].split())
+OF_EXECUTOR = tuple(each for each in fields(Processes) if each.name != "workers")
+"""What the command line and files say beside the other options: there is no place in them for an object."""
+
+
+def _known() -> dict[str, Field[Any]]:
+    """Name → field of every option: those of the executor follow ``workers``."""
+    found: dict[str, Field[Any]] = {}
+    for each in fields(Options):
+        if each.init and each.name not in ("objective", "space", "direction"):
+            found[each.name] = each
+        if each.name == "workers":
+            found |= {own.name: own for own in OF_EXECUTOR}
     return found
 
 
-HELP = first_paragraphs(minimize.__doc__ or "")
+KNOWN = _known()
+TYPES = {**get_type_hints(Processes), **HINTS}
+HELP = {
+    name: " ".join(text.partition("\n\n")[0].split())
+    for name, text in {**explained(Options), **explained(Processes), "workers": explained(Options)["workers"]}.items()
+}
+"""Option → the first paragraph about it."""
+
+
+def search_options(objective: Objective, space: Space, given: Mapping[str, Any]) -> Options:
+    """The options of a search from a flat list, in which the settings of the executor stand beside the others."""
+    own = {each.name: given[each.name] for each in OF_EXECUTOR if each.name in given}
+    rest = {name: value for name, value in given.items() if name not in own}
+    if own:
+        rest["executor"] = chosen(rest.get("executor"), rest.pop("workers", 1), **own)
+    return Options(objective, space, **rest)
 
 
 def with_search_options(
@@ -182,12 +207,12 @@ def with_search_options(
 def _derived(defaults: Mapping[str, str]) -> list[inspect.Parameter]:
     found: list[inspect.Parameter] = []
     panel = None
-    for name, keyword in keywords().items():
+    for name, keyword in KNOWN.items():
         panel = PANELS.get(name, panel)
         if name in SETTINGS_ONLY or name in PYTHON_ONLY:
             continue
         form = FORMS.get(name, Form())
-        kind = form.kind or plain_type(keyword)
+        kind = form.kind or plain_type(name)
         option = typer.Option(
             *form.names,
             metavar=form.metavar,
@@ -204,15 +229,15 @@ def _derived(defaults: Mapping[str, str]) -> list[inspect.Parameter]:
     return found
 
 
-def plain_type(keyword: inspect.Parameter) -> type:
+def plain_type(name: str, hint: Any = None) -> type:
     """The type that a command line can write: ``int | None`` → ``int``, ``str | PathLike[str] | None`` → ``str``."""
-    hint = keyword.annotation
+    hint = TYPES[name] if hint is None else hint
     kinds = set(get_args(hint)) if get_origin(hint) in (Union, UnionType) else {hint}
     for kind in (bool, int, float, str):
         if kinds - {NoneType, os.PathLike[str]} == {kind}:
             return kind
     raise TypeError(
-        f"{keyword.name}: {hint} cannot be written on a command line as it is; "
+        f"{name}: {hint} cannot be written on a command line as it is; "
         "give it an entry in FORMS, SETTINGS_ONLY or PYTHON_ONLY of cli/options.py"
     )
 
@@ -229,20 +254,18 @@ def given_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def file_keys() -> list[str]:
-    """What a file's settings may say: the keywords, and which of ``xs.minimize`` and ``xs.maximize`` is meant."""
-    return [*(name for name in keywords() if name not in PYTHON_ONLY), "maximize"]
+    """What a file's settings may say: the options, and which of ``xs.minimize`` and ``xs.maximize`` is meant."""
+    return [*(name for name in KNOWN if name not in PYTHON_ONLY), "maximize"]
 
 
 def file_settings(settings: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """A file's settings, checked; ``None`` is left out where it is no value, as in ``{"workers": None}``."""
-    known, allowed = keywords(), file_keys()
+    allowed = file_keys()
     if unknown := [name for name in settings if name not in allowed]:
         remedy = nearest(str(unknown[0]), allowed)
         raise InvalidArgument(f"settings in {path}", f"may have {', '.join(allowed)}", unknown, remedy)
     return {
-        name: value
-        for name, value in settings.items()
-        if value is not None or (name in known and NoneType in get_args(known[name].annotation))
+        name: value for name, value in settings.items() if value is not None or NoneType in get_args(TYPES.get(name))
     }
 
 

@@ -12,7 +12,7 @@ import typer
 
 from xstar.api import Search
 from xstar.cli.load import DEFAULT_SPACE, Program, load
-from xstar.cli.options import FORMS, SEARCH, file_settings, given_options, with_search_options
+from xstar.cli.options import FORMS, SEARCH, file_settings, given_options, search_options, with_search_options
 from xstar.cli.text import console, print_summary, warn
 from xstar.core.words import plural
 from xstar.errors import InvalidArgument
@@ -90,19 +90,17 @@ def search_with(program: Program, options: Mapping[str, Any]) -> None:
     """Run the search; its end is the end of the command, with the exit code that it deserves."""
     out, storage = console(), options.get("storage") or DEFAULT_STORAGE
     name = options.get("study") or re.sub(r"[^A-Za-z0-9._-]+", "-", program.path.stem).strip("._-") or "study"
-    arguments = {"objective": program.objective, "space": program.space, **options, "study": name, "storage": storage}
-    direction = arguments.pop("direction", None)
-    arguments["program"] = noted_program(program, options)
+    given = {**options, "study": name, "storage": storage}
     # Beside a table messages have to go where it is drawn; otherwise where messages belong.
     messages = out if out.file.isatty() else console(stderr=True)
     with messages_to(warn(messages)):
-        search = _prepared(program, direction, arguments)
+        search = _prepared(program, given, noted_program(program, options))
         with search.study as study:
             _check_folder(study)
             if study.history.trials:
                 so_far = plural(len(study.history.trials), "trial")
                 out.print(f"resuming study {name!r}: {so_far} so far", soft_wrap=True)
-            progress = make_progress(study, search.limits, out, transient=True)
+            progress = make_progress(study, search.options, out, transient=True)
             reason = None
             with contextlib.suppress(KeyboardInterrupt), screen(), progress:
                 reason = search.run(progress)
@@ -123,13 +121,13 @@ def _check_folder(study: Study) -> None:
         )
 
 
-def _prepared(program: Program, direction: str | None, arguments: Mapping[str, Any]) -> Search:
+def _prepared(program: Program, given: Mapping[str, Any], noted: Mapping[str, Any]) -> Search:
     """The search; what is wrong with a setting is told with its line."""
     try:
-        return Search.prepare(direction, arguments)
+        return search_options(program.objective, program.space, given).start(noted)
     except InvalidArgument as error:
         name, line = error.argument, program.lines.get(error.argument)
-        if line is None or program.settings.get(name) != arguments.get(name):
+        if line is None or program.settings.get(name) != given.get(name):
             raise
         where = f"{program.path}, line {line}: settings.{name}"
         raise type(error)(where, error.rule, error.found, error.remedy) from None

@@ -15,9 +15,8 @@ from typing import Annotated, Any
 
 import typer
 
-from xstar.api import resumable, taken
 from xstar.cli.load import DEFAULT_SPACE, Program, load
-from xstar.cli.options import WHERE, StudyName, file_settings, given_options, with_search_options
+from xstar.cli.options import WHERE, StudyName, file_settings, given_options, search_options, with_search_options
 from xstar.cli.run import STORAGE_VARIABLE, forget_password, merged, noted_program, search_with
 from xstar.cli.text import console
 from xstar.core.checks import whole_number
@@ -199,9 +198,8 @@ def _check_storage(storage: str | None) -> str:
 
 def _make(name: str, program: Program, options: Mapping[str, Any]) -> None:
     """The study, as ``xstar run`` would make it."""
-    arguments = {**taken(Study, options), "program": noted_program(program, options)}
-    arguments["resumable"] = resumable(program.objective)
-    Study(program.space, **{**arguments, "study": name}).close()
+    settings = search_options(program.objective, program.space, {**options, "study": name})
+    Study._of(settings, program=noted_program(program, options)).close()
 
 
 def _header(

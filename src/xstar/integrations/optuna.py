@@ -85,7 +85,7 @@ class Sampler(BaseSampler):
         if key not in self._mirrors:
             settings = Settings(space, searcher=self._searcher, metric=objectives(study), seed=0)
             history = History()
-            history.extend([settings.create(None, 0.0)])
+            history.extend([settings.create(0.0)])
             self._mirrors[key] = Mirror(history, names)
         return self._mirrors[key]
 

@@ -25,6 +25,7 @@ from xstar.look.exchange import export_events, import_events
 from xstar.space import Space
 from xstar.storage.address import masked
 from xstar.study import Study
+from xstar.study.settings import Settings
 
 try:
     import optuna
@@ -44,7 +45,7 @@ def import_optuna(url: str, source: str | None, name: str, storage: str | os.Pat
     names = python_names(distributions)
     space = Space(_parameters(distributions, trials))
     now = [min((each.datetime_start.timestamp() for each in trials if each.datetime_start), default=wall_clock())]
-    with Study(space, metric=metric, method="auto", seed=0, clock=lambda: now[0]) as study:
+    with Study._of(Settings(space, metric=metric, method="auto", seed=0), clock=lambda: now[0]) as study:
         for trial in sorted(trials, key=lambda each: each.number):
             _tell(study, trial, names, now)
         import_events(export_events(study), name, storage)

@@ -89,7 +89,7 @@ def _check_created(event: ev.Created) -> None:
     rules.check_objectives(event.objectives)
     rules.checked_seed(event.seed)
     rules.checked_retries(event.retries)
-    rules.check_best(event.best, event.goals)
+    rules.check_trial_value(event.trial_value, event.goals)
     rules.check_environment(event.environment or {})
     rules.check_constraints(event.constraints or {}, event.goals.metrics)
 

@@ -52,8 +52,8 @@ class Created:
     """The name of the method; empty where it has none."""
     why: str = ""
     """Why this method, in a sentence; empty if the user chose it."""
-    best: str = "last"
-    """Which report of a trial is its value where the best is chosen: its ``last``, or the one with the ``lowest`` loss."""
+    trial_value: str = "last"
+    """Which report of a trial is its value: its ``last``, or its ``best``, the one with the lowest loss."""
     program: dict[str, Any] | None = None
     """Of a study that ``xstar run`` made: its file and how it was called, for those who join (``xstar work``)."""
     directory: str | None = None

@@ -350,7 +350,7 @@ class History:
         return trial
 
     def _made(self, number: int, config: dict[str, Any], origin: Origin, seen: int, at: float) -> Trial:
-        return Trial(number, self.space.load(config), origin, seen, at, self.goals, self.created.best == "lowest")
+        return Trial(number, self.space.load(config), origin, seen, at, self.goals, self.created.trial_value == "best")
 
     def _trial(self, number: int) -> Trial:
         if not 0 <= number < len(self.trials):

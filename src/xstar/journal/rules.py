@@ -16,7 +16,7 @@ from xstar.errors import InvalidArgument
 from xstar.space.conditions import Threshold
 
 DIRECTIONS = ("minimize", "maximize")
-BEST = ("last", "lowest")
+TRIAL_VALUES = ("last", "best")
 """Which report of a trial is its value where the best is chosen. The last by default: it is the model that the trial has."""
 MOST_TIMES_LOST = 5
 """How often a trial whose *program* died is run again before it counts as failed.
@@ -72,13 +72,12 @@ def check_known(known: Mapping[Any, Any]) -> None:
         raise InvalidArgument("known", "must map names of objectives to finite numbers", known)
 
 
-def check_best(best: object, goals: Goals) -> None:
+def check_trial_value(which: object, goals: Goals) -> None:
     """Which report of a trial is its value."""
-    check_word("best", best, BEST)
-    if goals.several and best != BEST[0]:
-        raise InvalidArgument(
-            "best", "must be last with several objectives: reports differ in what they are best at", best
-        )
+    check_word("trial_value", which, TRIAL_VALUES)
+    if goals.several and which != TRIAL_VALUES[0]:
+        rule = "must be last with several objectives: reports differ in what they are best at"
+        raise InvalidArgument("trial_value", rule, which)
 
 
 def _threshold(each: Mapping[str, Any]) -> list[Any]:

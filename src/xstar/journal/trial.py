@@ -283,8 +283,8 @@ class Trial:
 
     @property
     def value(self) -> float | None:
-        """The objective, in the user's own direction: of the last report, or of the best one (``best="lowest"``). With several
-        objectives there is no such number: ``trial.values`` has them all."""
+        """The objective, in the user's own direction: of the last report, or of the best one (``trial_value="best"``). With
+        several objectives there is no such number: ``trial.values`` has them all."""
         return None if self.losses is None else self._goals.signs[0] * self._one("value", self.scores)
 
     @property

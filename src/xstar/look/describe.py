@@ -135,7 +135,7 @@ def describe(view: StudyView, latest: int = 0, *, exact: bool = False) -> Descri
         "method": method_of(created),
         "settings": described(created),
         "why": created.why,
-        "best_by": created.best,
+        "best_by": created.trial_value,
         "seed": created.seed,
         "retries": created.retries,
         "version": created.version,

@@ -18,7 +18,7 @@ from xstar.core.goals import Goals
 from xstar.core.markup import escaped, table, value as shown
 from xstar.errors import MissingExtra
 from xstar.journal import History
-from xstar.journal.rules import BEST as BEST_REPORT
+from xstar.journal.rules import TRIAL_VALUES
 from xstar.journal.trial import State, Trial
 from xstar.look.describe import TrialRow, describe, trial_row
 from xstar.look.findings import goal, sentences
@@ -202,11 +202,12 @@ def _settings(history: History, name: str) -> dict[str, str]:
         "metric": _metric(created.goals),
         "seed": created.seed,
         "study": name,
-        "retries": created.retries if created.retries != DEFAULT_RETRIES else None,
-        "best": created.best if created.best != BEST_REPORT[0] else None,
+        "trial_value": created.trial_value if created.trial_value != TRIAL_VALUES[0] else None,
         "warm_start": history.sources or None,
     }
     made = {key: repr(value) for key, value in given.items() if value is not None}
+    if created.retries != DEFAULT_RETRIES:
+        made["executor"] = f"xs.Processes(retries={created.retries})"
     if created.constraints:
         bounds = (f"{metric!r}: {_bound(bound)}" for metric, bound in created.constraints.items())
         made["constraints"] = f"{{{', '.join(bounds)}}}"

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from xstar.core.goals import Goals
 from xstar.core.messages import MACHINE_MEMORY
-from xstar.core.values import as_int, unwrap
+from xstar.core.values import as_int
 from xstar.errors import InvalidArgument, ObjectiveError
 from xstar.run.devices import Place, share
 from xstar.run.objective import Objective, check_objective
@@ -104,13 +104,8 @@ OTHER_FILES = 100
 """Of the program itself, its modules and databases."""
 
 
-def check_workers(
-    workers: int, timeout: float | None, cores: int | None = None, gpus: float | None = None
-) -> list[Place]:
-    """A place for each worker, if there are such as a :class:`ProcessExecutor` takes, and the time limit is one."""
-    seconds = unwrap(timeout)
-    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0):
-        raise InvalidArgument("timeout", "must be a number of seconds above 0", timeout)
+def check_workers(workers: int, cores: int | None = None, gpus: float | None = None) -> list[Place]:
+    """A place for each worker, if this machine can hold them."""
     if (number := as_int(workers)) is not None:
         _check_room(number)
     return share(workers, cores, gpus)
@@ -154,7 +149,7 @@ class ProcessExecutor(WorkerPool[_Process]):
     ) -> None:
         super().__init__(timeout)
         check_objective(objective)
-        self._places = check_workers(workers, timeout, cores, gpus)
+        self._places = check_workers(workers, cores, gpus)
         self._overrule = cores is not None
         self._payload = pickled(objective, goals, list(sys.path))
         try:

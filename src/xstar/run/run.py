@@ -164,7 +164,7 @@ class Run:
             own, reported = returned[name], last[name]
             if own != reported and not (own != own and reported != reported):
                 rule = f"an objective that calls trial.report returns nothing, or the {name} that it reported last"
-                remedy = "report what counts; if that is the best report, return nothing and pass best='lowest'"
+                remedy = "report what counts; if that is the best report, return nothing and pass trial_value='best'"
                 raise InvalidReport("objective", rule, f"returned={own:g}, reported={reported:g}", remedy)
 
     # ------------------------------------------------------------ what trial.report and trial.note call

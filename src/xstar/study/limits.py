@@ -24,23 +24,34 @@ _OURS = str(Path(__file__).parents[1]) + os.sep
 _FRAME = re.compile(r'^ *File "(.+)", line (\d+)', re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Stop rules; whichever is met first ends the study. Running trials are always allowed to finish."""
+    """Stop rules; whichever is met first ends the study. Running trials are always allowed to finish.
+
+    Parameters
+    ----------
+    trials
+        Total trials, earlier runs included.
+
+        Observations added by hand do not count.
+    seconds
+        Wall-clock time of this run.
+    target
+        Stop when a complete trial is this good.
+    patience
+        Stop after this many trials in a row without a new best.
+    max_failures
+        Stop with an error when this many trials have failed before any has succeeded.
+
+        ``xs.Infeasible`` is no failure. A search that ends without any value because trials failed ends with an error, too.
+        ``None`` switches both off.
+    """
 
     trials: int | None = None
-    """Total number of trials of the study, earlier sessions included; observations added by hand do not count."""
     seconds: float | None = None
-    """Wall-clock time of this call."""
     target: float | None = None
-    """Stop as soon as a complete trial is at least this good."""
     patience: int | None = None
-    """Stop when this many trials in a row ended without a new best."""
     max_failures: int | None = FIRST_FAILURES
-    """End with an ``ObjectiveError`` when this many trials have failed, for whatever reasons, before any has succeeded.
-
-    ``xs.Infeasible`` is no failure; ``None``: never.
-    """
 
     def __post_init__(self) -> None:
         for name in ("seconds", "target"):

@@ -7,10 +7,12 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from xstar.core.checks import check_path
 from xstar.core.environment import environment_and_host
 from xstar.core.goals import Metric, read_goals
 from xstar.core.registry import Registry
@@ -18,10 +20,10 @@ from xstar.errors import InvalidArgument, StudyMismatch
 from xstar.journal import History
 from xstar.journal.events import Created, Event
 from xstar.journal.rules import (
-    BEST,
     DIRECTIONS,
-    check_best,
+    TRIAL_VALUES,
     check_constraints,
+    check_trial_value,
     check_word,
     checked_retries,
     checked_seed,
@@ -54,28 +56,86 @@ LONGEST_NAME = 100
 _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{LONGEST_NAME - 1}}}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Settings:
-    """What a caller asked for; ``None`` means "as stored", or the default for a new study."""
+    """What a caller asked for; ``None`` means "as stored", or the default for a new study.
+
+    Parameters
+    ----------
+    space
+        What may be tried.
+    metric
+        Which metric counts, if the objective gives several; or the metrics that count, up to five.
+
+        The only number of a dictionary counts without being named. Several are a list of names, or names and directions:
+        ``{"accuracy": "max", "latency": ("min", 40)}``, where beyond a threshold nothing is of interest. Such a search
+        looks for the best trade-offs, ``result.front``. ``xs.Known(function)`` in the place of a direction is an objective that
+        the configuration alone decides.
+    trial_value
+        Which report of a trial is its value when trials are compared for the best: last or best.
+
+        By default, the last one. It changes ``best``, ``trial.value``, ``target``, ``patience`` and whose checkpoints are kept;
+        schedulers and searchers compare and learn from the reports at each budget, whatever it says.
+    constraints
+        Bounds of other metrics. A trial that ends beyond one is infeasible: never the best, but learned from.
+
+        E.g. ``{"latency": 50.0, "accuracy": xs.at_least(0.9)}``: a number is the largest allowed value. A configuration that
+        cannot be evaluated at all raises ``xs.Infeasible``.
+    method
+        How to search, by name. By default what suits the space and the budget.
+
+        That is ``mobster`` with ``max_budget`` (``mobster-stop`` for an objective of Optuna), else ``auto``, or ``pbil`` for
+        many switches; the choice and its reason are shown first and stay in the journal.
+    searcher
+        How to choose configurations, in the place of the method's searcher.
+    scheduler
+        How to allot budgets, in the place of the method's scheduler.
+    max_budget
+        Epochs of a full training: what trial.epochs() counts to.
+    seed
+        Makes the search repeatable.
+    warm_start
+        A study whose observations a new one begins with: of a related problem, or of another space.
+
+        The name of one in the same storage, a :class:`Study`, or a list of these. Parameters that it did not have are
+        taken to be at the median of their prior; trials with a value outside of this space are left out. What is brought
+        along is copied into the journal; it counts as no trial and is never the best.
+    study
+        The study's name: it is stored under this name, or resumed if it exists.
+
+        Without a name it lives in memory.
+    storage
+        Where studies are kept: a SQLite file, or a PostgreSQL URL.
+
+        By default, the file ``xstar.db``. A URL may leave its password to ``PGPASSWORD`` or ``~/.pgpass``.
+    directory
+        Where trials keep checkpoints and output.
+
+        By default, a folder beside the storage. A study that exists has them where it was created.
+    retries
+        How often a trial whose worker died is run again.
+
+        By default, once.
+    direction
+        Which way is better: minimize or maximize.
+    """
 
     space: Space | None = None
+    _: KW_ONLY
+    metric: Metric | None = None
+    trial_value: str | None = None
+    constraints: Constraints | None = None
     method: str | None = None
     searcher: Searcher | None = None
     scheduler: Scheduler | None = None
     max_budget: int | None = None
-    metric: Metric | None = None
-    direction: str | None = None
     seed: int | None = None
-    retries: int | None = None
-    constraints: Constraints | None = None
-    best: str | None = None
-    program: Mapping[str, Any] | None = None
-    """Noted when a study is made; a later call may run it in another way."""
     warm_start: WarmStart | None = None
+    study: str | None = None
+    storage: str | os.PathLike[str] | None = None
     directory: str | os.PathLike[str] | None = None
-    """Noted when a study is made; a later call may have its files elsewhere."""
-    resumable: bool = True
-    """Whether a run can go on from a checkpoint: where it cannot, the default method pauses no trial."""
+    retries: int | None = None
+    direction: str | None = None
 
     def __post_init__(self) -> None:
         if self.space is not None and not isinstance(self.space, Space):
@@ -99,16 +159,29 @@ class Settings:
             object.__setattr__(self, "retries", checked_retries(self.retries))
         if self.constraints is not None:
             check_constraints(self.constraints, goals.metrics if self.metric is not None else ())
-        if self.best is not None:
-            check_best(self.best, goals)
+        if self.trial_value is not None:
+            check_trial_value(self.trial_value, goals)
         listed(self.warm_start)
+        check_path("storage", self.storage, "e.g. storage='xstar.db'")
+        check_path("directory", self.directory, "e.g. directory='runs'")
+        if self.study is not None:
+            check_name(self.study)
+        elif self.storage is not None:
+            remedy = "e.g. study='digits', or leave out storage"
+            raise InvalidArgument("study", "a stored study needs a name", None, remedy)
 
+    @property
+    def resumable(self) -> bool:
+        """Whether a run can go on from a checkpoint: where it cannot, the default method pauses no trial."""
+        return True
+
+    @cached_property
     def chosen(self) -> Method:
         """What to search with: what was asked for, or what suits the space and the budget."""
         return resolve(self.method, self.searcher, self.scheduler, self.max_budget, self.space, self.resumable)
 
-    def create(self, name: str | None, at: float) -> Created:
-        """The first event of a new study."""
+    def create(self, at: float, program: Mapping[str, Any] | None = None) -> Created:
+        """The first event of a new study; ``program`` is a note of how it was begun, for programs that join."""
         if self.space is None:
             raise InvalidArgument(
                 "space", "is needed for a new study", None, "e.g. xs.Space(lr=xs.Float(1e-4, 1e-1, log=True))"
@@ -116,7 +189,7 @@ class Settings:
         goals = read_goals(self.metric, self.direction)
         if self.constraints is not None:
             check_constraints(self.constraints, goals.metrics)
-        method = self.chosen()
+        method = self.chosen
         if method.why:
             log.info("method %s: %s", method.name, method.why)
         return Created(
@@ -126,28 +199,29 @@ class Settings:
             searcher=SEARCHERS.dump(method.searcher),
             scheduler=SCHEDULERS.dump(method.scheduler),
             retries=DEFAULT_RETRIES if self.retries is None else self.retries,
-            files=f"{name or 'study'}-{secrets.token_hex(3)}",
+            files=f"{self.study or 'study'}-{secrets.token_hex(3)}",
             at=at,
             environment=environment_and_host(),
             constraints=_plain(self.constraints),
             method=method.name,
             why=method.why,
-            best=self.best or BEST[0],
-            program=None if self.program is None else dict(self.program),
+            trial_value=self.trial_value or TRIAL_VALUES[0],
+            program=None if program is None else dict(program),
+            directory=self._root(),
         )
 
-    def begin(self, name: str | None, storage: Any, at: float) -> list[Event]:
+    def begin(self, at: float, program: Mapping[str, Any] | None = None) -> list[Event]:
         """The first events of a new study: its creation, and what it begins with of others (``warm_start``)."""
-        created = replace(self.create(name, at), directory=self._root(name, storage))
+        created = self.create(at, program)
         assert self.space is not None
-        known = (self.space, created.goals, self.chosen().searcher, created.seed)
-        return [created, *prior_studies(self.warm_start, *known, storage, at)]
+        known = (self.space, created.goals, self.chosen.searcher, created.seed)
+        return [created, *prior_studies(self.warm_start, *known, self.storage, at)]
 
-    def _root(self, name: str | None, storage: Any) -> str | None:
+    def _root(self) -> str | None:
         """Where a new study keeps its files, unless that is beside its database."""
         if self.directory is not None:
             return str(Path(self.directory).expanduser().absolute())
-        is_file = name is None or storage is None or Address.of(storage).path is not None
+        is_file = self.storage is None or Address.of(self.storage).path is not None
         return None if is_file else str(Path(DEFAULT_FOLDER).absolute())
 
     def parts(self, created: Created) -> tuple[Searcher, Scheduler]:
@@ -157,7 +231,7 @@ class Settings:
             _part(SCHEDULERS, self.scheduler, created.scheduler),
         )
 
-    def check(self, history: History, name: str) -> None:
+    def check(self, history: History) -> None:
         """Refuse a stored study that differs from what was asked for, listing every difference."""
         found: list[str] = []
         created = history.stored
@@ -166,7 +240,7 @@ class Settings:
             known = (history.space, *history.wider_spaces)
             different = [self.space.difference(each, in_order=False) for each in known]
             found += [f"space: {line}" for line in different[0] if all(different)]
-        wanted: dict[str, Any] = {key: getattr(self, key) for key in ("seed", "retries", "best")}
+        wanted: dict[str, Any] = {key: getattr(self, key) for key in ("seed", "retries", "trial_value")}
         wanted["constraints"] = _plain(self.constraints)
         for key, value in wanted.items():
             if value is not None and value != getattr(created, key):
@@ -176,9 +250,9 @@ class Settings:
             found.append(f"warm_start: {sources} here, {history.sources} in the stored study")
         if found:
             raise StudyMismatch(
-                f"study {name!r} exists and differs from this call:\n  - " + "\n  - ".join(found) + "\n"
+                f"study {self.study!r} exists and differs from this call:\n  - " + "\n  - ".join(found) + "\n"
                 "Leave out what should stay as stored, choose another study name, or delete the stored study first."
-                + self._may_widen(history, name)
+                + self._may_widen(history)
             )
 
     def _other_goals(self, created: Created) -> list[str]:
@@ -195,17 +269,17 @@ class Settings:
             return [f"direction: {self.direction!r} here, {stored[0].direction!r} in the stored study"]
         return []
 
-    def _may_widen(self, history: History, name: str) -> str:
+    def _may_widen(self, history: History) -> str:
         if self.space is None or not is_wider(history.space, self.space):
             return ""
-        opened = f"xs.Study.open({name!r}).widen(space)"
-        return f"\nThe space here holds the stored one: {opened}, or `xstar widen {name} FILE`, lets the study go on in it."
+        opened = f"xs.Study.open({self.study!r}).widen(space), or `xstar widen {self.study} FILE`"
+        return f"\nThe space here holds the stored one: {opened}, lets the study go on in it."
 
     def _other_method(self, created: Created) -> list[str]:
         """How the method that was asked for differs from the stored one; what was left out cannot differ."""
         named = ("searcher", "scheduler")
         roles = [role for role in named if self.method is not None or getattr(self, role) is not None]
-        found = differences(self.chosen(), created, roles) if roles else []
+        found = differences(self.chosen, created, roles) if roles else []
         stored = created.scheduler.get("max_budget")
         if self.max_budget is not None and "scheduler" not in roles and self.max_budget != stored:
             found.append(f"max_budget: {self.max_budget} here, {stored} in the stored study")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from xstar.core.checks import check_attrs
 from xstar.core.clock import stopwatch, wall_clock
-from xstar.core.goals import Metric, known_functions
+from xstar.core.goals import known_functions
 from xstar.core.known import KnownObjectives
 from xstar.core.messages import MEMORIES
 from xstar.core.randomness import Streams
@@ -22,22 +22,20 @@ from xstar.core.reasons import shortened
 from xstar.errors import InvalidArgument, InvalidReport, StudyExists, UnknownTrial
 from xstar.journal import History, Journal, MemoryJournal, events as ev
 from xstar.journal.trial import Done, State, Trial, Verdict, number_of
-from xstar.schedulers import Scheduler
-from xstar.searchers import Searcher
 from xstar.space import Space
 from xstar.storage import check_there, open_storage
 from xstar.storage.files import Folders
 from xstar.study.decisions import STARTS, Policy, Start, is_late
+from xstar.study.keywords import initialised_by
 from xstar.study.ledger import Leases, Ledger
 from xstar.study.limits import NO_LIMITS, Limits
-from xstar.study.settings import Constraints, Settings, check_name
+from xstar.study.settings import Settings
 from xstar.study.shown import Shown
 from xstar.study.tradeoffs import no_best, no_value
 from xstar.study.user_events import STOPPED, added, enqueued, held, narrowed, widened
 
 if TYPE_CHECKING:
     from xstar.storage import SqlStorage
-    from xstar.study.warm_start import WarmStart
 
 FAILURES = ("exception", "nan", "timeout", "killed", "infeasible", *MEMORIES)
 
@@ -57,47 +55,41 @@ class Study(Shown):
     True
     """
 
-    def __init__(
-        self,
-        space: Space | None = None,
+    @initialised_by(Settings)
+    def __init__(self, settings: Settings) -> None:
+        self._open(settings)
+
+    @classmethod
+    def _of(
+        cls,
+        settings: Settings,
         *,
-        study: str | None = None,
-        storage: str | os.PathLike[str] | None = None,
-        method: str | None = None,
-        searcher: Searcher | None = None,
-        scheduler: Scheduler | None = None,
-        max_budget: int | None = None,
-        metric: Metric | None = None,
-        direction: str | None = None,
-        seed: int | None = None,
-        retries: int | None = None,
-        constraints: Constraints | None = None,
-        best: str | None = None,
         program: Mapping[str, Any] | None = None,
-        warm_start: WarmStart | None = None,
-        directory: str | os.PathLike[str] | None = None,
-        resumable: bool = True,
+        clock: Callable[[], float] = wall_clock,
+    ) -> Study:
+        """The study that settings describe; a new one gets a note of the ``program`` that begins it, for others that join."""
+        study = cls.__new__(cls)
+        study._open(settings, program, clock)
+        return study
+
+    def _open(
+        self,
+        settings: Settings,
+        program: Mapping[str, Any] | None = None,
         clock: Callable[[], float] = wall_clock,
     ) -> None:
-        how = (method, searcher, scheduler, max_budget)
-        settings = Settings(
-            space, *how, metric, direction, seed, retries, constraints, best, program, warm_start, directory, resumable
-        )
         self.storage: SqlStorage | None = None
         journal: Journal
-        if study is None:
-            if storage is not None:
-                remedy = "e.g. study='digits', or leave out storage"
-                raise InvalidArgument("study", "a stored study needs a name", None, remedy)
-            journal = MemoryJournal(settings.begin(None, None, clock()))
+        name = settings.study
+        if name is None:
+            journal = MemoryJournal(settings.begin(clock(), program))
         else:
-            check_name(study)
-            self.storage = open_storage(storage)
-            if not self.storage.exists(study):
+            self.storage = open_storage(settings.storage)
+            if not self.storage.exists(name):
                 with contextlib.suppress(StudyExists):  # another process came first: then it is theirs that we resume
-                    self.storage.create(study, settings.begin(study, storage, clock()))
-            journal = self.storage.open(study)
-        self._setup(journal, settings, study, clock)
+                    self.storage.create(name, settings.begin(clock(), program))
+            journal = self.storage.open(name)
+        self._setup(journal, settings, clock)
 
     @classmethod
     def open(cls, study: str, storage: str | os.PathLike[str] | None = None, **options: Any) -> Study:
@@ -113,11 +105,11 @@ class Study(Shown):
         """A study over a journal of your own, which begins with a ``created`` event."""
         study = cls.__new__(cls)
         study.storage = None
-        study._setup(journal, Settings(), None, wall_clock)
+        study._setup(journal, Settings(), wall_clock)
         return study
 
-    def _setup(self, journal: Journal, settings: Settings, name: str | None, clock: Callable[[], float]) -> None:
-        self.name = name
+    def _setup(self, journal: Journal, settings: Settings, clock: Callable[[], float]) -> None:
+        self.name = settings.study
         self.journal = journal
         self.clock = clock
         events = iter(journal.read(0))
@@ -128,14 +120,14 @@ class Study(Shown):
         history.extend([created])
         history.known_objectives = KnownObjectives.of(created.goals, known_functions(settings.metric))
         self._ledger = Ledger(journal, history, events)
-        settings.check(self.history, name or "")
+        settings.check(self.history)
         self._policy = Policy(self.scheduler, self.searcher, Streams(created.seed))
         self.goals = created.goals
         """What is minimised or maximised."""
         self.metric, self.direction = created.metric, created.direction
         self.seed = created.seed
         database = self.storage.database.path if self.storage else None
-        self.files = Folders.of_study(created, settings.directory, database, name is None)
+        self.files = Folders.of_study(created, settings.directory, database, self.name is None)
         self.ended: str | None = None
         """Why the last ``ask`` gave nothing and none will; ``None``: it may give something later."""
         self.stopwatch = stopwatch(clock)

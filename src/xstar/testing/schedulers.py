@@ -15,6 +15,7 @@ from xstar.searchers import Random, Sobol
 from xstar.space import Float, Space
 from xstar.study import Limits, Study
 from xstar.study.loop import run
+from xstar.study.settings import Settings
 from xstar.testing.problems import Curve
 from xstar.testing.simulator import METRIC, Simulator
 
@@ -54,9 +55,8 @@ def simulated(scheduler: Scheduler, trials: int, workers: int, failures: float =
     problem = CrossingCurves(tuple(range(1, full + 1)))
     simulator = Simulator(problem, workers, seed=3, failures=failures)
     searcher = Sobol() if sobol else Random()
-    study = Study(
-        problem.space, searcher=searcher, scheduler=scheduler, metric=METRIC, seed=4, clock=lambda: simulator.now
-    )
+    settings = Settings(problem.space, searcher=searcher, scheduler=scheduler, metric=METRIC, seed=4)
+    study = Study._of(settings, clock=lambda: simulator.now)
     run(study, simulator, Limits(trials=trials))
     return study
 

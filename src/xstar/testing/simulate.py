@@ -21,6 +21,7 @@ from xstar.searchers import Searcher
 from xstar.study import loop
 from xstar.study.limits import Limits
 from xstar.study.methods import check_end, resolve
+from xstar.study.settings import Settings
 from xstar.study.study import Study
 from xstar.testing.problems import Problem
 from xstar.testing.simulator import METRIC, Simulator
@@ -73,9 +74,8 @@ def simulate(
         checkpoints=checkpoints,
         count_decisions=count_decisions,
     )
-    study = Study(
-        problem.space, searcher=found, scheduler=ladder, metric=metric, seed=seed, clock=lambda: simulator.now
-    )
+    settings = Settings(problem.space, searcher=found, scheduler=ladder, metric=metric, seed=seed)
+    study = Study._of(settings, clock=lambda: simulator.now)
     loop.run(study, _Until(simulator, study, math.inf if seconds is None else seconds), limits)
     return study
 

@@ -11,6 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import xstar as xs
+from tests.clocks import study_at
 from tests.look.plots.studies import EDGES, edge, many, multi_fidelity, plain
 from tests.trials import ask, run_trials
 from xstar import nets
@@ -155,7 +156,7 @@ def test_runs_at_the_same_time_lie_on_different_lines() -> None:
     def clock() -> float:
         return now
 
-    study = xs.Study(xs.Space(x=xs.Float(0, 1)), method="asha", max_budget=3, seed=1, clock=clock)
+    study = study_at(clock, xs.Space(x=xs.Float(0, 1)), method="asha", max_budget=3, seed=1)
     first, second = study.ask(), study.ask()
     assert first is not None
     assert second is not None

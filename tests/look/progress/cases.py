@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xstar as xs
+from tests.clocks import study_at
 
 
 class Clock:
@@ -16,4 +17,4 @@ class Clock:
 def make_study(clock: Clock | None = None, **options: object) -> xs.Study:
     if "scheduler" not in options:
         options.setdefault("method", "random")
-    return xs.Study(xs.Space(x=xs.Float(0, 1)), seed=1, clock=clock or Clock(), **options)  # type: ignore[arg-type]
+    return study_at(clock or Clock(), xs.Space(x=xs.Float(0, 1)), seed=1, **options)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
+from tests.clocks import study_at
 from tests.look.progress.cases import Clock, make_study
 from tests.trials import ask
 from xstar.errors import NoValue
@@ -140,7 +141,7 @@ def test_each_program_speaks_of_its_own_trials_and_of_what_the_dead_left(tmp_pat
     clock, lines = Clock(), list[str]()
     with make_study(clock, study="shared", storage=tmp_path / "x.db") as study:
         progress = LogProgress(Tracker(study, Limits()), lines.append)
-        with progress, xs.Study.open("shared", tmp_path / "x.db", clock=clock) as other:
+        with progress, study_at(clock, study="shared", storage=tmp_path / "x.db") as other:
             study.tell(ask(study), 1.0)
             other.tell(ask(other), 2.0)
             lost = ask(other)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import xstar as xs
+from tests.clocks import study_at
 from tests.look.progress.cases import Clock, make_study
 from tests.trials import ask
 from xstar.journal import Event
@@ -91,7 +91,7 @@ def test_events_of_others_wait_until_the_study_has_folded_them(tmp_path: Path) -
         tracker = Tracker(study, Limits())
         mine = ask(study)
         study.tell(mine, 1.0)
-        with xs.Study.open("shared", tmp_path / "x.db", clock=clock) as other:
+        with study_at(clock, study="shared", storage=tmp_path / "x.db") as other:
             other.tell(ask(other), 1.0)
             assert tracker.advance() == [mine]
             study.refresh()

@@ -160,11 +160,11 @@ def test_a_time_limit_ends_the_program(tmp_path: Path, frozen: Time) -> None:
     result = xs.minimize(
         *(command, xs.Space(x=xs.Float(0, 1))),
         trials=1,
-        timeout=500,
         max_failures=None,
         method="random",
         directory=tmp_path / "runs",
         watch=Overrun(frozen, pids),
+        executor=xs.Processes(timeout=500),
     )
     assert result.study.trials[0].reason == "it ran longer than the time limit of 500 s"
     assert gone(int(text_of(pids)))

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from xstar.core import entry_points
 from xstar.core.checks import whole_number
+from xstar.core.goals import Goals
 from xstar.core.values import unwrap
 from xstar.errors import InvalidArgument
+from xstar.run.contract import Executor
 from xstar.run.devices import check_gpus
+from xstar.run.objective import Objective
+from xstar.run.settings import EXECUTORS, ExecutorSettings, Offered, Processes
 
 SHARED, OBJECTS = "shared", "objects"
-EXECUTORS = "xstar.run"
-"""The entry points of packages that offer executors: functions of the objective, the metric and the number of workers."""
+OWN_NAMES = {"workers": "slots", "cores": "cpus"}
+"""What a setting of worker processes is called by Ray."""
 
 
 @dataclass(frozen=True)
-class Ray:
+class Ray(ExecutorSettings):
     """Run trials on a Ray cluster: ``xs.minimize(…, executor=xs.Ray(cpus=2, gpus=1))``.
 
     A slot runs one trial at a time and is one Ray actor, which is kept for many trials. There are as many as the cluster has
@@ -39,6 +45,7 @@ class Ray:
     such as ``"s3://bucket/folder"``; or ``"objects"``: they travel through Ray to the directory on the driver's machine."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.address, str) or not self.address:
             raise InvalidArgument(
                 "address", "must be the address of a Ray cluster", self.address, "e.g. 'auto', '10.0.0.1:6379'"
@@ -68,6 +75,16 @@ class Ray:
             rule = f"must be {SHARED!r}, {OBJECTS!r} or a URL"
             raise InvalidArgument("checkpoints", rule, self.checkpoints, "e.g. 's3://bucket/folder'")
 
+    def check(self) -> None:
+        from xstar.run.ray.cluster import import_ray  # which needs this file
+
+        import_ray()
+
+    def make(self, objective: Objective, goals: Goals, folder: Path) -> Executor:
+        from xstar.run.ray.executor import RayExecutor  # at use: Ray
+
+        return RayExecutor(objective, goals, self, folder, self.timeout)
+
     @property
     def needs(self) -> dict[str, float]:
         """What each slot takes of a node's resources."""
@@ -81,27 +98,22 @@ def _amount(name: str, value: object) -> float:
     return float(number)
 
 
-def chosen(executor: object, workers: int, cores: int | None, gpus: float | None) -> Ray | None:
-    """What ``executor=`` means: ``None`` this machine; ``"ray"`` a cluster, described by the other options."""
+def chosen(executor: object, workers: int = 1, **own: Any) -> ExecutorSettings:
+    """What ``executor=`` means beside ``workers=`` and, from a command line or a file, other settings of an executor."""
     if executor is None or executor == "local":
-        return None
-    if executor == "ray":
-        return Ray(
-            cpus=1 if cores is None else cores,
-            gpus=0 if gpus is None else gpus,
-            slots=None if workers == 1 else workers,
-        )
-    if isinstance(executor, Ray):
-        for name, value, default, own in (
-            ("workers", workers, 1, "slots"), ("cores", cores, None, "cpus"), ("gpus", gpus, None, "gpus")
-        ):  # fmt: skip
-            if value != default:
-                remedy = f"executor=xs.Ray({own}={value})"
-                raise InvalidArgument(
-                    name, "must be left out beside executor=xs.Ray(…), which says it itself", value, remedy
-                )
+        return Processes(workers, **own)
+    if isinstance(executor, ExecutorSettings):
+        for name, value in {**({} if workers == 1 else {"workers": workers}), **own}.items():
+            theirs = f"xs.{type(executor).__name__}"
+            remedy = f"executor={theirs}({OWN_NAMES.get(name, name) if isinstance(executor, Ray) else name}={value})"
+            raise InvalidArgument(
+                name, f"must be left out beside executor={theirs}(…), which says it itself", value, remedy
+            )
         return executor
+    if executor == "ray":
+        named = {OWN_NAMES.get(name, name): value for name, value in own.items() if value is not None}
+        return Ray(slots=None if workers == 1 else workers, **named)
     if isinstance(executor, str) and executor in (point.name for point in entry_points.offered(EXECUTORS)):
-        return None
-    rule = "must be 'local', 'ray' or xs.Ray(…), or one that an installed package offers"
+        return Offered(executor, workers, **{name: own[name] for name in own if name not in ("cores", "gpus")})
+    rule = "must be xs.Processes(…), xs.Ray(…), 'local', 'ray', or one that an installed package offers"
     raise InvalidArgument("executor", rule, executor)
