@@ -63,7 +63,6 @@ SPACES: dict[str, xs.Space] = {
         x=xs.Float(-2.0, 2.0), y=xs.Float(1e-4, 1.0, log=True), z=xs.Float(0.0, 1.0), w=xs.Int(1, 3)
     ),
     "chain": xs.Space(net=xs.nets.Chain(("nor_conv_1x1", "nor_conv_3x3", "skip_connect"), max_length=5)),
-    "node-cell": xs.Space(net=xs.nets.NodeCell(), lr=xs.Float(1e-3, 1.0, log=True)),
 }
 FILL = {"w": 2}
 """What parameters of a wider space were before."""
@@ -163,7 +162,6 @@ def _more() -> dict[str, Scenario]:
         "treebo-cnn": Scenario("cnn", TreeBO(), trials=14, failing=True),
         "nasbot-paper": Scenario("mlp", NASBOTPaper(), trials=13, workers=2),
         "nasbot-chain": Scenario("chain", NASBOT(), trials=14),
-        "nasbot-node-cell": Scenario("node-cell", NASBOT(), trials=14, workers=2),
         "gp-warm": Scenario("smooth", GP(), trials=14, workers=2, warm=True),
         "mobster-warm": Scenario("mixed", GP(), asha, trials=12, workers=3, failing=True, warm=True),
         "dngo-warm": Scenario("smooth", DNGO(networks=2), trials=12, warm=True),
@@ -190,7 +188,7 @@ def _number(value: Any) -> float:
         return abs(math.log10(abs(value) + 1e-6)) / 6.0
     if isinstance(value, CellNetwork):
         return sum(zlib.crc32(each.encode()) % 100 for each in value.operations) / (100.0 * len(value.operations))
-    if isinstance(value, xs.nets.ChainNetwork | xs.nets.NodeCellNetwork):
+    if isinstance(value, xs.nets.ChainNetwork):
         return sum(zlib.crc32(each.encode()) % 100 for each in value.operations) / (100.0 * len(value.operations))
     if isinstance(value, Graph):
         return (0.07 * len(value.layers) + 0.03 * len(value.edges)) % 1.0

@@ -23,7 +23,6 @@ from xstar.nets import (
     InvalidGraph,
     Label,
     Layer,
-    NodeCell,
     modifiers,
     mutate,
     register_label,
@@ -42,8 +41,6 @@ DOMAINS: list[Any] = [
     Cell(),
     Cell(3, ("none", "skip_connect")),
     Chain(("nor_conv_1x1", "nor_conv_3x3", "skip_connect"), max_length=5, min_length=2),
-    NodeCell(),
-    NodeCell(5, 6, ("maxpool3x3", "conv1x1-bn-relu")),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Families of one's own, chains, and cells with operations on their nodes."""
+"""Families of one's own, and chains."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from xstar import nets
 from xstar.errors import InvalidArgument, InvalidConfig, InvalidSpace
 from xstar.look.audit import audit
 from xstar.nets.labels import labels
-from xstar.nets.node_cell import pruned
 
 GNN = nets.Family("test-gnn", ("message", "pooling"), images=False, sums=True)
 nets.register_family(GNN)
@@ -20,7 +19,7 @@ nets.register_label(nets.Label("test-gat", family="test-gnn", group="message"), 
 nets.register_label(nets.Label("test-topk", family="test-gnn", group="pooling", units=False, computes=False))
 OWN = ("test-gcn", "test-gat", "test-topk")
 
-DOMAINS = [nets.Chain(OWN, max_length=5, min_length=2), nets.NodeCell()]
+DOMAINS = [nets.Chain(OWN, max_length=5, min_length=2)]
 
 
 def test_a_family_of_ones_own() -> None:
@@ -72,29 +71,6 @@ def test_the_number_of_chains() -> None:
     assert len(set(found)) == len(found) == 14
 
 
-def test_nodes_on_no_path_are_left_out() -> None:
-    conv, pool = "conv3x3-bn-relu", "maxpool3x3"
-    domain = nets.NodeCell()
-    matrix = [[0, 1, 1, 0, 0], [0, 0, 0, 0, 1], [0, 0, 0, 0, 0], [0, 0, 0, 0, 1], [0, 0, 0, 0, 0]]
-    cell = domain.cell([conv, pool, pool], matrix)  # node 2 leads nowhere, node 3 is fed by nothing
-    assert cell == nets.NodeCellNetwork((conv,), ((0, 1), (1, 2)))
-    assert cell.matrix == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
-    assert pruned([conv], [(0, 1)]) is None
-    with_skip = nets.NodeCellNetwork((conv,), ((0, 1), (0, 2), (1, 2)))
-    assert domain.contains(with_skip)
-    assert with_skip.graph == cell.graph
-    for wrong in (matrix[:3], [[0, 1, 0], [0, 0, 1], [1, 0, 0]], [[0, 0, 1], [0, 0, 0], [0, 0, 0]]):
-        with pytest.raises(InvalidConfig, match="matrix"):
-            domain.cell([conv], wrong)
-
-
-def test_cells_of_nas_bench_101_have_at_most_nine_edges() -> None:
-    full = [(start, end) for end in range(1, 6) for start in range(end)]
-    cell = nets.NodeCellNetwork(("conv3x3-bn-relu",) * 4, tuple(sorted(full)))
-    assert not nets.NodeCell().contains(cell)
-    assert nets.NodeCell(max_edges=15).contains(cell)
-
-
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -102,8 +78,6 @@ def test_cells_of_nas_bench_101_have_at_most_nine_edges() -> None:
         (lambda: nets.Chain(("test-gcn", "relu")), "one family"),
         (lambda: nets.Chain(("test-gcn",), max_length=2, min_length=3), "min_length"),
         (lambda: nets.Chain(("conv3",)), "without a stride"),
-        (lambda: nets.NodeCell(2), "nodes"),
-        (lambda: nets.NodeCell(operations=("conv3x3-bn-relu", "conv3x3-bn-relu")), "different ones"),
     ],
 )
 def test_wrong_domains(make: Any, words: str) -> None:
@@ -111,9 +85,7 @@ def test_wrong_domains(make: Any, words: str) -> None:
         make()
 
 
-@pytest.mark.parametrize(
-    "data", [None, [], ["relu"], {"operations": ["maxpool3x3"]}, {"operations": 3, "edges": [[0]]}]
-)
+@pytest.mark.parametrize("data", [None, [], ["relu"], {"operations": 3}])
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: domain.kind)
 def test_wrong_data(domain: Any, data: Any) -> None:
     with pytest.raises(InvalidConfig, match="data"):

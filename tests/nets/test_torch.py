@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from xstar.errors import InvalidArgument
-from xstar.nets import CNN, MLP, Cell, Chain, Graph, InvalidGraph, Label, Layer, NodeCell, register_label
+from xstar.nets import CNN, MLP, Cell, Chain, Graph, InvalidGraph, Label, Layer, register_label
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
@@ -64,7 +64,7 @@ def test_cells_compute() -> None:
         assert module(torch.randn(2, 3, 8, 8)).shape == (2, 5)
 
 
-@pytest.mark.parametrize("domain", [Cell(), Chain(("nor_conv_3x3", "skip_connect")), NodeCell(operations=OWN)])
+@pytest.mark.parametrize("domain", [Cell(), Chain(("nor_conv_3x3", "skip_connect")), Chain(OWN)])
 def test_a_value_of_a_cell_or_a_chain_makes_its_module(domain: Any) -> None:
     value = domain.sample(np.random.default_rng(0))
     assert value.to_torch((3, 8, 8), 10)(torch.zeros(2, 3, 8, 8)).shape == (2, 10)

@@ -2,7 +2,7 @@
 
 Reading order: ``labels.py`` (layer types), ``graph.py`` with ``validation.py`` and ``canonical.py`` (one network),
 ``measures.py``, ``distance.py``, ``parts.py`` and ``transport.py`` (two networks), ``modifiers.py``,
-``domains.py`` with ``feedforward.py``, ``cell.py``, ``node_cell.py`` and ``chain.py`` (many networks), ``torch.py`` and
+``domains.py`` with ``feedforward.py``, ``cell.py`` and ``chain.py`` (many networks), ``torch.py`` and
 ``draw.py``.
 """
 
@@ -24,4 +24,3 @@ from xstar.nets.labels import (
     register_label as register_label,
 )
 from xstar.nets.modifiers import MODIFIERS as MODIFIERS, mutate as mutate
-from xstar.nets.node_cell import NodeCell as NodeCell, NodeCellNetwork as NodeCellNetwork

@@ -14,8 +14,8 @@ mean units of a layer       1 … 1024, on a logarithmic scale
 strides of 2                0 … 8
 decision layers             0 … 5
 share of each label         0 … 1 of the processing layers
-operation at each place     one column per operation: of the edges of a cell, the nodes of a node cell, the layers of a
-                            chain (all 0 beyond its end)
+operation at each place     one column per operation: of the edges of a cell, the layers of a chain (all 0
+                            beyond its end)
 ==========================  =================================================================================
 """
 

@@ -10,7 +10,7 @@ symbol     meaning                                                              
            so nothing that costs 2 or more is ever matched (A.1)
 =========  ===============================================================================  =====================
 
-A *family* is a set of labels that occur together (``mlp``, ``cnn``, ``cell``, ``node-cell``). A *group* is a part of a
+A *family* is a set of labels that occur together (``mlp``, ``cnn``, ``cell``). A *group* is a part of a
 family with its own path lengths (A.3, "Other details"). ``register_family`` adds a family, ``register_label`` a label. M
 must remain a pseudo-metric: Theorem 1 and the shortcuts of ``transport.py`` depend on it.
 """
@@ -60,7 +60,6 @@ FAMILIES = {
     "mlp": Family("mlp", ("rectifier", "sigmoid"), images=False),
     "cnn": Family("cnn", ("conv", "pool", "fc"), images=True),
     "cell": Family("cell", ("conv", "pool", "skip"), images=False, sums=True),
-    "node-cell": Family("node-cell", ("conv", "pool"), images=False, sums=True),
 }
 
 
@@ -266,10 +265,6 @@ def _register_built_in() -> None:
     register_label(Label("avg_pool_3x3", family="cell", group="pool", computes=False))
     register_label(Label("skip_connect", family="cell", group="skip", computes=False), {"avg_pool_3x3": 0.25})
     register_label(Label("none", family="cell", computes=False))
-    # The operations of NAS-Bench-101, with the same costs.
-    register_label(Label("conv1x1-bn-relu", family="node-cell", group="conv"))
-    register_label(Label("conv3x3-bn-relu", family="node-cell", group="conv"), {"conv1x1-bn-relu": 0.2})
-    register_label(Label("maxpool3x3", family="node-cell", group="pool", computes=False))
 
 
 _register_built_in()

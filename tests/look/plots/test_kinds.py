@@ -81,7 +81,7 @@ def test_a_plot_of_a_hundred_thousand_trials_says_what_it_leaves_out(name: str) 
 
 @pytest.mark.parametrize(
     "domain",
-    [nets.MLP(inputs=8), nets.CNN(8), nets.Cell(), nets.NodeCell(), nets.Chain(("nor_conv_1x1", "nor_conv_3x3"))],
+    [nets.MLP(inputs=8), nets.CNN(8), nets.Cell(), nets.Chain(("nor_conv_1x1", "nor_conv_3x3"))],
     ids=lambda domain: type(domain).__name__,
 )
 def test_the_map_of_networks_suits_every_kind_of_them(domain: Any) -> None:
