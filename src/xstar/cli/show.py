@@ -27,12 +27,12 @@ from xstar.look.describe import (
     facts,
     hypervolume,
     reasons,
-    stand,
     value_of,
     whole_trial,
 )
 from xstar.look.progress.terminal import STYLES, counted
 from xstar.look.view import StudyView, existing, look
+from xstar.study.naming import reached
 from xstar.study.tradeoffs import no_value
 
 MOST_REASONS = 10
@@ -89,7 +89,7 @@ def show(
         if history.front and history.goals.several:
             _show_front(out, history, made)
         elif (best := made["best"]) is not None:
-            _show_best(out, made, best, stand(best), "best: ")
+            _show_best(out, made, best, reached(best["number"], best["state"], best["budget"]), "best: ")
         if made["latest"]:
             table = _trials_table(made)
             table.title = f"the last {len(made['latest'])} of {plural(made['trials'], 'trial')}"

@@ -17,11 +17,10 @@ from rich.text import Text
 from xstar.core.reasons import last_line
 from xstar.core.words import TERMINAL_COMMANDS, number, plural, seconds
 from xstar.errors import InvalidArgument
-from xstar.look.describe import counts_of
 from xstar.look.progress import Tracker
 from xstar.look.progress.terminal import console_on, counted
 from xstar.study import DEFAULT_STORAGE
-from xstar.study.naming import headline
+from xstar.study.naming import counts_of, headline
 
 
 def json_text(value: Any) -> str:

@@ -23,7 +23,7 @@ from xstar.look.plots.source import thinned
 from xstar.look.view import StudyView
 from xstar.nets import Graph
 from xstar.storage import SqlStorage
-from xstar.study.naming import described, method_of
+from xstar.study.naming import counts_of, described, method_of
 from xstar.study.tradeoffs import covered
 
 LONGEST = 120
@@ -207,11 +207,6 @@ def whole_trial(history: History, trial: Trial) -> WholeTrial:
     return made
 
 
-def counts_of(history: History) -> dict[str, int]:
-    """How many trials are in each state that has any."""
-    return {state.value: history.count(state) for state in State if history.count(state)}
-
-
 def hypervolume(history: History) -> dict[str, Any]:
     """What the front covers, and up to where."""
     volume, upto = covered(history)
@@ -275,13 +270,6 @@ def _cut(text: str) -> str:
 def in_words(counts: dict[str, int]) -> str:
     """``2 complete, 1 failed``."""
     return ", ".join(f"{count} {state}" for state, count in counts.items()) or "no trials yet"
-
-
-def stand(trial: TrialRow) -> str:
-    """Which trial, and how far it got unless it is complete: ``trial 7``, ``trial 7, paused after 9 epochs``."""
-    if trial["state"] == "complete":
-        return f"trial {trial['number']}"
-    return f"trial {trial['number']}, {trial['state']} after {plural(trial['budget'], 'epoch')}"
 
 
 def value_of(trial: TrialRow, digits: int = 5) -> str:

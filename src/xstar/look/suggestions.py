@@ -9,7 +9,8 @@ import numpy as np
 
 from xstar.core.words import number, plural
 from xstar.journal import History
-from xstar.journal.trial import Config, State
+from xstar.journal.trial import Config
+from xstar.look.describe import in_words, size_of
 from xstar.look.explanation import Candidate, Why
 from xstar.look.plots.networks import graph_of
 from xstar.models.kernels import Array
@@ -17,6 +18,7 @@ from xstar.models.predictive import Mixture, forest_over_budgets, with_budget
 from xstar.models.targets import choose
 from xstar.searchers.bo.decision import DecisionTrace
 from xstar.searchers.bo.learner import Learner
+from xstar.study.naming import counts_of
 
 MOST_FOREST = 500
 """Observations of the forest beside a model over budgets: as many as a Gaussian process has."""
@@ -24,9 +26,8 @@ MOST_FOREST = 500
 
 def known_then(history: History) -> str:
     """What there was to learn from, in words."""
-    counts = ", ".join(f"{history.count(state)} {state.value}" for state in State if history.count(state))
     text = f"After {plural(history.seen, 'event')} there were {plural(len(history.trials), 'trial')}"
-    text += f" ({counts})" if counts else ""
+    text += f" ({in_words(counts_of(history))})" if history.trials else ""
     if history.best is not None:
         best = history.best
         text += f"; the best {history.created.metric} was {number(best.value, 6)} (trial {best.number})"
@@ -119,5 +120,5 @@ def _written(history: History, config: Config) -> dict[str, Any]:
     for name, value in config.items():
         graph = graph_of(value)
         if graph is not None:
-            made[name] = f"{len(graph.layers)} layers, mass {graph.mass:,.4g}"
+            made[name] = size_of(graph)
     return made

@@ -10,6 +10,7 @@ from xstar.core.words import plural
 from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.journal.events import Created
+from xstar.journal.trial import State
 from xstar.schedulers import SCHEDULERS
 from xstar.searchers import SEARCHERS
 from xstar.study.methods import METHODS, Method
@@ -81,3 +82,13 @@ def headline(history: History, digits: int = 6) -> str:
     if history.best is not None:
         return f"{history.goals.metrics[0]}={history.best.shown(digits)}"
     return f"{plural(len(history.front), 'trial')} in the front" if history.front else ""
+
+
+def counts_of(history: History) -> dict[str, int]:
+    """How many trials are in each state that has any."""
+    return {state.value: history.count(state) for state in State if history.count(state)}
+
+
+def reached(number: int, state: str, budget: int) -> str:
+    """Which trial, and how far it got unless it is complete: ``trial 7``, ``trial 7, paused after 9 epochs``."""
+    return f"trial {number}" + ("" if state == "complete" else f", {state} after {plural(budget, 'epoch')}")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from xstar.core.words import plural
 from xstar.journal import History
-from xstar.journal.trial import State, Trial, number_of
-from xstar.study.naming import headline, method_of
+from xstar.journal.trial import Trial, number_of
+from xstar.study.naming import counts_of, headline, method_of
 from xstar.study.table import to_frame
 
 if TYPE_CHECKING:
@@ -29,8 +29,7 @@ def in_words(study: Study) -> str:
     kept = f"{study.name!r} in {study.storage.url}" if study.storage else "in memory"
     text = f"<Study {kept}: {method_of(history.created)}, {plural(len(history.trials), 'trial')}"
     if history.trials:
-        counts = ", ".join(f"{history.count(state)} {state.value}" for state in State if history.count(state))
-        text += f" ({counts})"
+        text += f" ({', '.join(f'{count} {state}' for state, count in counts_of(history).items())})"
     if history.best is not None:
         text += f", best {headline(history)} (trial {history.best.number})"
     elif history.front:

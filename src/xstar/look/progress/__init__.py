@@ -9,9 +9,5 @@
 Neither rich nor IPython is imported before something is shown.
 """
 
-from xstar.look.progress.choice import (
-    Progress as Progress,
-    check_progress as check_progress,
-    show_progress as show_progress,
-)
-from xstar.look.progress.tracker import Tracker as Tracker
+from xstar.look.progress.choice import check_progress as check_progress, show_progress as show_progress
+from xstar.look.progress.tracker import Progress as Progress, Tracker as Tracker

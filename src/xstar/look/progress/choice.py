@@ -7,32 +7,17 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from types import TracebackType
-from typing import IO, Any, Protocol, Self
+from contextlib import ExitStack, contextmanager
+from typing import Any
 
-from xstar.errors import InvalidArgument, StorageError
+from xstar.errors import InvalidArgument
 from xstar.look.progress.lines import LogProgress, logged
-from xstar.look.progress.tracker import Tracker
+from xstar.look.progress.tracker import Progress, Tracker
 from xstar.study import Limits, Study
 from xstar.study.loop import log, trial_log
 
 _SCREEN = threading.Lock()
 """Held by the one search of this program that has the screen: two tables would overwrite each other."""
-
-
-class Progress(Protocol):
-    """A ``watch`` for the loop, and the place where messages go while it runs."""
-
-    tracker: Tracker
-
-    def __call__(self, study: Study) -> None: ...
-    def message(self, text: str) -> None: ...
-    def finish(self, reason: str) -> None: ...
-    def __enter__(self) -> Self: ...
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
 
 
 def check_progress(wanted: bool | None) -> None:
@@ -61,12 +46,7 @@ def show_progress(study: Study, limits: Limits, wanted: bool | None) -> Iterator
         # Who has set up logging gets the messages there; otherwise Python would write them across the display.
         if found and not log.hasHandlers():
             shown.enter_context(messages_to(found[0].message))
-        try:
-            yield found
-        except BaseException:
-            with suppress(StorageError):  # a last look must not hide what ended the search
-                shown.close()
-            raise
+        yield found
 
 
 @contextmanager
@@ -86,8 +66,9 @@ def _display(study: Study, limits: Limits) -> Progress | None:
         from xstar.look.progress.notebook import NotebookProgress
 
         return NotebookProgress(Tracker(study, limits))
-    stream = _terminal()
-    if stream is None or os.environ.get("TERM") == "dumb":
+    # What a script prints may go to a file meanwhile, or what it logs.
+    streams = (each for each in (sys.stderr, sys.stdout) if each is not None and not each.closed and each.isatty())
+    if (stream := next(streams, None)) is None or os.environ.get("TERM") == "dumb":
         return None
     from xstar.look.progress.terminal import LiveProgress, console_on
 
@@ -99,14 +80,6 @@ def in_notebook() -> bool:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return getattr(shell, "kernel", None) is not None
-
-
-def _terminal() -> IO[str] | None:
-    """Standard error, or standard output, if it is a terminal: what a script prints may go to a file meanwhile."""
-    for stream in (sys.stderr, sys.stdout):
-        if stream is not None and not stream.closed and stream.isatty():
-            return stream
-    return None
 
 
 @contextmanager

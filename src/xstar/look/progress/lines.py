@@ -12,13 +12,12 @@ import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from types import TracebackType
 
 from xstar.core.words import plural, seconds
 from xstar.journal import History
 from xstar.journal.constraints import beyond, how_many_beyond
 from xstar.journal.trial import State, Trial
-from xstar.look.progress.tracker import BROKEN, Tracker
+from xstar.look.progress.tracker import BROKEN, Progress, Tracker
 from xstar.study import Study
 from xstar.study.loop import log, trial_log, went_wrong
 
@@ -57,12 +56,12 @@ def logged() -> bool:
     return trial_log.isEnabledFor(logging.INFO) and trial_log.hasHandlers()
 
 
-class LogProgress:
+class LogProgress(Progress):
     """A line per trial of this program that ended or paused; where there are more than anyone reads, a line per second."""
 
     def __init__(self, tracker: Tracker, write: Callable[[str], None] | None = None) -> None:
-        """``write``: takes the lines in the place of the log."""
-        self.tracker = tracker
+        """``write``: takes the lines instead of the log."""
+        super().__init__(tracker)
         self._write = write
         self._allowed = float(BURST)
         self._asked = tracker.started
@@ -71,9 +70,9 @@ class LogProgress:
 
     def __call__(self, study: Study) -> None:
         if self._allowed >= 1 or self.tracker.due():
-            self._look()
+            self.look()
 
-    def _look(self) -> None:
+    def look(self) -> None:
         now = self.tracker.stopwatch()
         self._allowed = min(BURST, self._allowed + max(0.0, now - self._asked))
         self._asked = now
@@ -91,11 +90,9 @@ class LogProgress:
         """The loop speaks of failures here, and other programs of theirs; but not of what those left behind when they died."""
         if trial.state is State.WAITING:
             return not self.tracker.ran(trial)
-        return (trial.state not in BROKEN or self._beyond_a_bound(trial)) and self.tracker.ran(trial)
-
-    def _beyond_a_bound(self, trial: Trial) -> bool:
-        """Whether a trial is infeasible by what it reported: nothing went wrong, so the loop does not speak of it."""
-        return trial.state is State.INFEASIBLE and trial.reason == self.tracker.study.history.violation(trial)
+        # Infeasible by what it reported: nothing went wrong, so the loop does not speak of it.
+        bounds = trial.state is State.INFEASIBLE and trial.reason == self.tracker.study.history.violation(trial)
+        return (trial.state not in BROKEN or bounds) and self.tracker.ran(trial)
 
     def _say_left_out(self) -> None:
         if self._left_out:
@@ -103,12 +100,10 @@ class LogProgress:
             self._left_out = 0
 
     def message(self, text: str) -> None:
-        """Say something else."""
         trial_log.warning("%s", text)
 
     def finish(self, reason: str) -> None:
-        """Say why the search ended."""
-        self._look()
+        self.look()
         self._say_left_out()
         history = self.tracker.study.history
         beyond = "" if history.has_value else how_many_beyond(history.bounds, history.trials)
@@ -124,11 +119,9 @@ class LogProgress:
             trial_log.info("%s", choice)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         with self._shown:
-            self._look()
+            self.look()
             self._say_left_out()
 
 

@@ -5,16 +5,11 @@ from __future__ import annotations
 import contextvars
 import io
 import threading
-from types import TracebackType
 from typing import Any
-
-from rich.console import Group
-from rich.text import Text
 
 from xstar.look.progress.lines import choice_of
 from xstar.look.progress.terminal import console_on, drawing
-from xstar.look.progress.tracker import Tracker
-from xstar.study import Study
+from xstar.look.progress.tracker import Progress, Tracker
 
 REFRESH = 1.0
 """Seconds between two updates: each is a message of some kilobytes to the browser, which may be far away."""
@@ -25,13 +20,12 @@ MOST_MESSAGES = 5
 FRAME = '<pre style="font-family: monospace; line-height: normal; overflow-x: auto">{code}</pre>'
 
 
-class NotebookProgress:
+class NotebookProgress(Progress):
     """A display in the output of the cell that runs the search."""
 
     def __init__(self, tracker: Tracker) -> None:
-        self.tracker = tracker
+        super().__init__(tracker)
         self._messages: list[str] = []
-        self._ending: str | None = None
         self._over = threading.Event()
         self._display: Any = None
         self._last: dict[str, str] = {}
@@ -40,17 +34,11 @@ class NotebookProgress:
             target=contextvars.copy_context().run, args=(self._refresh,), name="xstar-progress", daemon=True
         )
 
-    def __call__(self, study: Study) -> None:
-        if self.tracker.due():
-            self.tracker.advance()
+    def look(self) -> None:
+        self.tracker.advance()
 
     def message(self, text: str) -> None:
-        """Show something else below the table."""
         self._messages = [*self._messages, text][-MOST_MESSAGES:]
-
-    def finish(self, reason: str) -> None:
-        """Say why the search ended."""
-        self._ending = reason
 
     def __enter__(self) -> NotebookProgress:
         from IPython import display
@@ -61,12 +49,10 @@ class NotebookProgress:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._over.set()
         self._thread.join()
-        self.tracker.advance()
+        self.look()
         self._update()
 
     def _refresh(self) -> None:
@@ -83,7 +69,7 @@ class NotebookProgress:
         """The study as it stands, by MIME type: HTML, and plain text for what shows none."""
         out = console_on(io.StringIO(), record=True, width=WIDTH, force_jupyter=False)
         texts = [choice_of(self.tracker.study.history), *self._messages]
-        table = drawing(self.tracker, self._ending, running=not self._over.is_set())
-        out.print(Group(table, *(Text(text) for text in texts if text)), soft_wrap=False)
+        out.print(drawing(self.tracker, self.ending, running=not self._over.is_set()))
+        out.print("\n".join(filter(None, texts)), end="")
         html = out.export_html(inline_styles=True, code_format=FRAME, clear=False)
         return {"text/html": html, "text/plain": out.export_text()}

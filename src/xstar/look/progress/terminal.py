@@ -7,7 +7,6 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from types import TracebackType
 from typing import IO, Any
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType
@@ -20,12 +19,10 @@ from rich.text import Text
 from xstar.core.reasons import last_line
 from xstar.core.words import harmless, plural, seconds, short_config
 from xstar.journal.trial import State, Trial
-from xstar.look.describe import counts_of, stand, trial_row
-from xstar.look.progress.choice import Progress
 from xstar.look.progress.lines import LogProgress, choice_of, in_a_line
-from xstar.look.progress.tracker import BROKEN, Tracker
+from xstar.look.progress.tracker import BROKEN, Progress, Tracker
 from xstar.study import Limits, Study
-from xstar.study.naming import headline
+from xstar.study.naming import counts_of, headline, reached
 
 REFRESHES = 4
 """Redraws per second: a table that changes faster cannot be read, and each redraw takes a few milliseconds of a core."""
@@ -95,7 +92,9 @@ def _facts(tracker: Tracker, ending: str | None) -> Table:
     if tracker.rungs:
         (first, count), *rest = tracker.rungs
         facts.add_row("rungs", ", ".join([f"{count} at epoch {first}", *(f"{n} at {budget}" for budget, n in rest)]))
-    which = "" if best is None else f"  {stand(trial_row(history, best))}  {short_config(best.config)}"
+    which = ""
+    if best is not None:
+        which = f"  {reached(best.number, best.state.value, best.budget)}  {short_config(best.config)}"
     found = headline(history, 5)
     facts.add_row(
         "best", Text(found, "bold green").append(which, "not bold default") if found else Text("none yet", "dim")
@@ -161,15 +160,14 @@ def sparkline(values: Sequence[float], width: int = CURVE) -> str:
     return "".join(map(bar, values))
 
 
-class LiveProgress:
+class LiveProgress(Progress):
     """A table that is redrawn in place; new bests and failures stay above it."""
 
     def __init__(self, tracker: Tracker, console: Console, *, transient: bool = False) -> None:
-        self.tracker = tracker
+        super().__init__(tracker)
         self._console = console
         self._failures = 0
         self._shown = tracker.best
-        self._ending: str | None = None
         self._over = False
         self._redirected = ExitStack()
         self._live = Live(
@@ -183,11 +181,7 @@ class LiveProgress:
             redirect_stderr=sys.stderr is not None and sys.stderr.isatty(),
         )
 
-    def __call__(self, study: Study) -> None:
-        if self.tracker.due():
-            self._look()
-
-    def _look(self) -> None:
+    def look(self) -> None:
         for trial in self.tracker.advance():
             if trial.state in (*BROKEN, State.WAITING):
                 self._failures += 1
@@ -205,12 +199,7 @@ class LiveProgress:
         self._console.print(text, soft_wrap=True)
 
     def message(self, text: str) -> None:
-        """Print something above the table."""
         self._console.print(Text(text, "yellow"), soft_wrap=True)
-
-    def finish(self, reason: str) -> None:
-        """Say why the search ended."""
-        self._ending = reason
 
     def __enter__(self) -> LiveProgress:
         if choice := choice_of(self.tracker.study.history):
@@ -220,11 +209,9 @@ class LiveProgress:
         self._redirected.enter_context(_logs_follow(before, (sys.stdout, sys.stderr)))
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         try:
-            self._look()
+            self.look()
         finally:
             self._over = True
             self._redirected.close()
@@ -232,7 +219,7 @@ class LiveProgress:
 
     def render(self) -> RenderableType:
         """Everything at a glance, from the study as it stands."""
-        shown = drawing(self.tracker, self._ending, running=not self._over)
+        shown = drawing(self.tracker, self.ending, running=not self._over)
         # A short last line: the terminal writes its own ^C there, and on a full one it would shift the table by a line.
         how = Text("Ctrl-C ends running trials at their next report", "dim")
         return shown if self._over else Group(shown, how)

@@ -1,12 +1,13 @@
-"""What is new since the last look, how fast it goes, and how long it may still take.
+"""What is new since the last look, how fast it goes, and how long it may still take; and what all displays share.
 
 A look does not cost more as the study grows: a :class:`Tracker` reads the events since the last one.
 """
 
 from __future__ import annotations
 
+import abc
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from xstar.core.clock import stopwatch, wall_clock
 from xstar.journal import events as ev
@@ -37,8 +38,8 @@ class Tracker:
         self.limits = limits
         mine = study if isinstance(study, Study) else None  # a view has no clock
         self._leases = None if mine is None else mine.leases
-        self._clock = mine.clock if mine is not None else wall_clock
-        self.stopwatch = mine.stopwatch if mine is not None else stopwatch(wall_clock)
+        self._clock = wall_clock if mine is None else mine.clock
+        self.stopwatch = stopwatch(wall_clock) if mine is None else mine.stopwatch
         self.started = self.stopwatch()
         self.before = len(study.history.trials)
         """Trials of earlier sessions."""
@@ -82,9 +83,9 @@ class Tracker:
     def advance(self) -> list[Trial]:
         """The trials that ended, paused or have to be run again, since the last call."""
         history = self.study.history
-        if self._cursor == history.seen:
-            return []
         found: list[Trial] = []
+        if self._cursor == history.seen:
+            return found
         for event in self.study.journal.read(self._cursor):
             if self._cursor == history.seen:
                 break  # others appended more; the study has not folded it yet
@@ -95,25 +96,22 @@ class Tracker:
             if number is None or number in self._announced:
                 continue
             trial = history.trials[number]
+            paused = trial.state is State.PAUSED and isinstance(event, ev.Reported) and event.budget == trial.budget
             if trial.state.over:
                 self._announced.add(number)
                 self._starts.pop(number, None)
                 self.ended += self.ran(trial)
                 found.append(trial)
-            elif trial not in found and (trial.state is State.WAITING or _pauses(trial, event)):
+            elif trial not in found and (trial.state is State.WAITING or paused):
                 found.append(trial)
-        self._keep(found)
-        return found
-
-    def _keep(self, found: list[Trial]) -> None:
-        self.best = self.study.history.best
-        self.failure = next(
-            (trial for trial in reversed(found) if trial.state in (*BROKEN, State.WAITING)), self.failure
-        )
+        self.best = history.best
+        broken = [trial for trial in found if trial.state in (*BROKEN, State.WAITING)]
+        self.failure = broken[-1] if broken else self.failure
         self._count_rungs()
         # Trials that pause count as well: most of them never run again, and the end is near when all have been tried.
         self._ends.extend([self.stopwatch()] * min(WINDOW, self.done() - self._done))
         self._done = max(self._done, self.done())
+        return found
 
     def _count_rungs(self) -> None:
         history = self.study.history
@@ -150,6 +148,31 @@ class Tracker:
         return min(guesses, default=None)
 
 
-def _pauses(trial: Trial, event: object) -> bool:
-    """Whether a trial is paused since this event."""
-    return trial.state is State.PAUSED and isinstance(event, ev.Reported) and event.budget == trial.budget
+class Progress(abc.ABC):
+    """A ``watch`` for the loop, and the place where messages go while it runs."""
+
+    def __init__(self, tracker: Tracker) -> None:
+        self.tracker = tracker
+        self.ending: str | None = None
+
+    def __call__(self, study: Study) -> None:
+        if self.tracker.due():
+            self.look()
+
+    @abc.abstractmethod
+    def look(self) -> None:
+        """Show what is new."""
+
+    @abc.abstractmethod
+    def message(self, text: str) -> None:
+        """Show something else."""
+
+    def finish(self, reason: str) -> None:
+        """Say why the search ended."""
+        self.ending = reason
+
+    @abc.abstractmethod
+    def __enter__(self) -> Self: ...
+
+    @abc.abstractmethod
+    def __exit__(self, *error: object) -> None: ...
