@@ -169,7 +169,6 @@ def labelled(over: str, unit: str) -> str:
 
 
 def draw(data: Best) -> Figure:
-    """The figure."""
     metric = text(data.goals.metrics[0])
     title = "Hypervolume of the front so far" if data.goals.several else f"Best {metric} so far"
     if not data.trials:

@@ -97,7 +97,6 @@ def _over_budgets(history: History, learned: Learned) -> tuple[Mixture, Targets]
 
 
 def draw(data: Calibration) -> Figure:
-    """The figure."""
     metric, both = text(data.metric), np.concatenate([data.observed, data.predicted])
     ends = [float(both.min()), float(both.max())]
     error = spread(data.high - data.predicted, data.predicted - data.low, color="rgba(61,77,179,0.35)", thickness=0.7)

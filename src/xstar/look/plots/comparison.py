@@ -18,6 +18,7 @@ from xstar.look.plots.source import Array, Source, joined
 
 POINTS = 200
 CONFIDENCE = 0.95
+SECONDS = {unit: scale for _, scale, unit in best_plot.UNITS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,17 +55,14 @@ def compute(source: Source, *, others: Sequence[Source] = (), over: str = "trial
     alike: dict[str, list[Source]] = {}
     for each in sources:
         alike.setdefault(_settings(each.history.created), []).append(each)
-    unit = ""
     groups = []
     for some in alike.values():
         curves = [best_plot.compute(each, over=over, most=0) for each in some]
-        unit = curves[0].unit if len(sources) == 1 else ("seconds" if over == "time" else "")
-        scale = [1.0 if over != "time" or len(sources) == 1 else _seconds(each.unit) for each in curves]
-        stairs = [(each.best.x * s, each.best.y) for each, s in zip(curves, scale, strict=True) if len(each.best.x)]
+        stairs = [(each.best.x * SECONDS.get(each.unit, 1.0), each.best.y) for each in curves if len(each.best.x)]
         names = [each.name or "study" for each in some]
         name = some[0].history.created.method or names[0] if len(some) > 1 else names[0]
         groups.append(_group(f"{name} ({len(some)} seeds)" if len(some) > 1 else name, names, stairs))
-    return Comparison(source.history.created.metric, over, unit, groups)
+    return Comparison(source.history.created.metric, over, "seconds" if over == "time" else "", groups)
 
 
 def _settings(created: Created) -> str:
@@ -72,10 +70,6 @@ def _settings(created: Created) -> str:
     own = {"seed", "files", "at", "version", "why", "program"}
     settings = {f.name: getattr(created, f.name) for f in fields(created) if f.name not in own}
     return json.dumps(settings, sort_keys=True, default=str)
-
-
-def _seconds(unit: str) -> float:
-    return next((scale for _, scale, name in best_plot.UNITS if name == unit), 1.0)
 
 
 def _group(name: str, names: list[str], stairs: list[tuple[Array, Array]]) -> Group:
@@ -93,7 +87,6 @@ def _group(name: str, names: list[str], stairs: list[tuple[Array, Array]]) -> Gr
 
 
 def draw(data: Comparison) -> Figure:
-    """The figure."""
     metric = text(data.metric)
     title = f"Best {metric} so far, studies side by side"
     known = [group for group in data.groups if len(group.x)]

@@ -107,7 +107,6 @@ def _encoded(learned: Learned, each: Dimension, line: Array) -> Array:
 
 
 def draw(data: Contour) -> Figure:
-    """The figure."""
     title = f"{text(data.metric)} as a Gaussian process sees it"
     traces: list[dict[str, Any]] = []
     scale = RAMP if data.minimise else [[1 - at, colour] for at, colour in reversed(RAMP)]  # type: ignore[operator]

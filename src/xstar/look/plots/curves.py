@@ -63,7 +63,6 @@ def _loss(trial: Trial) -> float:
 
 
 def draw(data: Curves) -> Figure:
-    """The figure."""
     metric = text(data.metric)
     title = f"Learning curves of {metric}"
     if not data.curves:

@@ -66,7 +66,6 @@ def _apart(a: Array, b: Array) -> float:
 
 
 def draw(data: Failures) -> Figure:
-    """The figure."""
     title = "Where trials failed, and why"
     if not data.failed and not data.infeasible:
         return empty(title, "no trial has failed" if data.trials else "no trial is over yet")

@@ -90,7 +90,6 @@ def _anova(learned: Learned) -> tuple[Array, Array, Array, Array]:
 
 
 def draw(data: Importance) -> Figure:
-    """The figure."""
     title = f"What mattered for {text(data.metric)}"
     names = [text(name, 28) for name in reversed(data.names)]
     traces = [

@@ -15,7 +15,7 @@ symbol     meaning                                                              
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -47,7 +47,8 @@ class Learned:
     """The comparable trials of a study as arrays."""
 
     cube: Cube
-    catalogues: tuple[Catalogue, ...]
+    catalogues: dict[str, Catalogue]
+    """Of the parameters that hold architectures."""
     trials: list[Trial]
     which: str
     level: int | None
@@ -74,8 +75,8 @@ class Learned:
         kept = [place for place in _spread(found.losses) if found.trials[place].inside]
         trials, loss = [found.trials[place] for place in kept], found.losses[kept]
         cube = cube_of(history.space)
-        names = [name for name in cube.encoder.domains if is_of_networks(history.space[name])]
-        catalogues = tuple(Catalogue(history.space[name]) for name in names)
+        domains = {name: history.space[name] for name in cube.encoder.domains}
+        catalogues = {name: Catalogue(domain) for name, domain in domains.items() if is_of_networks(domain)}
         X = encoded(cube, catalogues, trials)
         unit = float(np.abs(loss).max(initial=0.0)) or 1.0  # squares of losses near 1e300 are not finite
         centre = float((loss / unit).mean()) * unit if len(loss) else 0.0
@@ -113,8 +114,7 @@ class Learned:
         places = self.cube.encoder.places
         made = [(name, list(range(*place.indices(self.cube.width)))) for name, place in places.items()]
         start = self.cube.width
-        names = [name for name in self.cube.encoder.domains if is_of_networks(self.cube.space[name])]
-        for name, catalogue in zip(names, self.catalogues, strict=True):
+        for name, catalogue in self.catalogues.items():
             made.append((name, list(range(start, start + len(catalogue.names)))))
             start += len(catalogue.names)
         return [(name, columns) for name, columns in made if columns]
@@ -153,17 +153,16 @@ def fitted(surrogate: Surrogate, X: Array, y: Array) -> Posterior:
         raise NoValue(f"the Gaussian process could not be fitted: {error}") from None
 
 
-def encoded(cube: Cube, catalogues: Sequence[Catalogue], trials: Sequence[Trial]) -> Array:
+def encoded(cube: Cube, catalogues: Mapping[str, Catalogue], trials: Sequence[Trial]) -> Array:
     """The columns of parameters, then those of the descriptive features of architectures."""
     if not trials:
-        return np.empty((0, cube.width + sum(len(catalogue.names) for catalogue in catalogues)))
+        return np.empty((0, cube.width + sum(len(catalogue.names) for catalogue in catalogues.values())))
     configs = [trial.searched for trial in trials]
-    names = [name for name in cube.encoder.domains if is_of_networks(cube.space[name])]
-    networks = [
-        catalogue.described(np.array(catalogue.enter([config.get(name) for config in configs]), dtype=np.int64))
-        for name, catalogue in zip(names, catalogues, strict=True)
-    ]
-    return np.hstack([cube.encoder.encode(configs)[0], *networks])
+    columns = [cube.encoder.encode(configs)[0]]
+    for name, catalogue in catalogues.items():
+        own = catalogue.enter([config.get(name) for config in configs])
+        columns.append(catalogue.described(np.array(own, dtype=np.int64)))
+    return np.hstack(columns)
 
 
 def _spread(losses: Array) -> NDArray[np.intp]:

@@ -209,7 +209,6 @@ def lineage(history: History, trial: int) -> list[int]:
 
 
 def draw(data: Map) -> Figure:
-    """The figure."""
     own, (x, y) = data.networks, data.positions.T
     places = ranks(own.losses) - 1
     bar = {"title": {"text": text(own.metric, 20)}, "thickness": 10, "tickvals": [0, 1], "ticktext": ["best", "worst"]}

@@ -79,7 +79,6 @@ def _several(history: History, most: int) -> Parallel:
 
 
 def draw(data: Parallel) -> Figure:
-    """The figure."""
     title = f"Configurations and {text(data.metric)}"
     if not len(data.values) or not data.axes:
         return empty(title, "no parameter has an axis" if not data.axes else "no trials to compare yet")

@@ -59,7 +59,6 @@ def _reached(source: Source) -> tuple[int, ...]:
 
 
 def draw(data: Funnel) -> Figure:
-    """The figure."""
     title = "How far the trials got"
     if not data.rungs or not any(map(any, data.outcomes.values())):
         return empty(title, "no trial has reached a rung yet")

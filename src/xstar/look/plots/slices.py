@@ -66,7 +66,6 @@ def check_columns(columns: int) -> None:
 
 
 def draw(data: Slices) -> Figure:
-    """The figure."""
     metric = text(data.metric)
     title = f"{metric} along each parameter"
     if not data.shown or not len(data.values):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -29,9 +29,6 @@ MOST_EVENTS = 40_000
 
 LONG, LEFT = 0.5, 0.03
 """A spell in which nothing ran is cut where it is longer than this share of the time in which something did; what is left."""
-
-Open = tuple[int, float, int | None, int, str]
-"""A run that has not ended: attempt, start, budget, line, host."""
 
 SHADES = ("#9ec5e8", "#5b8fc9", "#3d4db3", "#7a3ea8", "#a3195b", "#b4540a", "#6b6b00")
 ENDS = {"failed": "#c8452f", "lost": "#e0a100"}
@@ -86,47 +83,37 @@ def compute(source: Source, *, most: int = MOST_RUNS) -> Timeline:
 
 
 def _runs(events: Iterable[Event], environments: Sequence[Mapping[str, str]]) -> tuple[list[Run], float]:
-    open_runs: dict[int, Open] = {}
+    running: dict[int, Run] = {}
     free: list[int] = []
     lines, until = 0, 0.0
     runs: list[Run] = []
+
+    def end(trial: int, at: float, ending: str) -> None:
+        runs.append(replace(running.pop(trial), end=at, ending=ending))
+        heapq.heappush(free, runs[-1].line)
+
     for event in events:
-        until = max(until, event.at)
+        until, trial = max(until, event.at), getattr(event, "trial", -1)
         if isinstance(event, ev.Asked | ev.Started):
-            if event.trial in open_runs:  # given up without a word, and taken over
-                runs.append(_ended(event.trial, open_runs.pop(event.trial), event.at, "lost", free))
+            if trial in running:  # given up without a word, and taken over
+                end(trial, event.at, "lost")
             line = heapq.heappop(free) if free else lines
             lines = max(lines, line + 1)
-            attempt = event.attempt if isinstance(event, ev.Started) else 0
-            open_runs[event.trial] = (attempt, event.at, event.budget, line, host_of(environments, event.by))
-            continue
-        ending = _ending(event)
-        trial = getattr(event, "trial", -1)
-        if ending and trial in open_runs and getattr(event, "attempt", 0) == open_runs[trial][0]:
-            runs.append(_ended(trial, open_runs.pop(trial), event.at, ending, free))
-    runs += [_ended(trial, run, until, "running", free) for trial, run in open_runs.items()]
-    runs.sort(key=lambda run: run.start)
-    return runs, until
+            attempt, host = getattr(event, "attempt", 0), host_of(environments, event.by)
+            running[trial] = Run(trial, attempt, line, event.at, event.at, event.budget, "running", host)
+        elif trial in running and getattr(event, "attempt", 0) == running[trial].attempt:
+            goes_on = isinstance(event, ev.Reported) and not event.final and event.verdict is Verdict.CONTINUE
+            if type(event) in ENDED_BY and not goes_on:
+                end(trial, event.at, ENDED_BY[type(event)])
+    for trial in list(running):
+        end(trial, until, "running")
+    return sorted(runs, key=lambda run: run.start), until
 
 
-def _ended(trial: int, run: Open, at: float, ending: str, free: list[int]) -> Run:
-    attempt, start, budget, line, host = run
-    heapq.heappush(free, line)
-    return Run(trial, attempt, line, start, at, budget, ending, host)
-
-
-def _ending(event: Event) -> str:
-    if isinstance(event, ev.Reported):
-        return "done" if event.final or event.verdict is not Verdict.CONTINUE else ""
-    if isinstance(event, ev.Completed):
-        return "done"
-    if isinstance(event, ev.Failed):
-        return "failed"
-    return "lost" if isinstance(event, ev.Lost) else ""
+ENDED_BY = {ev.Reported: "done", ev.Completed: "done", ev.Failed: "failed", ev.Lost: "lost"}
 
 
 def draw(data: Timeline) -> Figure:
-    """The figure."""
     title = "What the workers did"
     if not data.runs:
         return empty(title, "nothing has run yet")
