@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 import xstar as xs
@@ -26,7 +27,8 @@ from tests.waiting import PATIENCE, until
 from xstar.errors import StorageError
 from xstar.journal import events as ev
 from xstar.look.audit import audit
-from xstar.storage.database import may_pass
+from xstar.storage import SqlJournal
+from xstar.storage.database import may_pass, translated
 
 PROGRAM = Path(__file__).parents[1] / "crash" / "program.py"
 SPACE = xs.Space(x=xs.Float(0, 1))
@@ -160,6 +162,62 @@ def test_an_outage_longer_than_its_patience_is_an_error(
     study.tell(trial, 1.0)
     assert study.best.value == 1.0
     study.close()
+
+
+def configure(server: Any, setting: str) -> None:
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        connection.execute(f"ALTER SYSTEM SET {setting}")
+        connection.execute("SELECT pg_reload_conf()")
+
+
+def test_a_server_that_takes_no_writes_for_a_while_is_waited_for(
+    server: Any, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    study = xs.Study(SPACE, study=name, storage=server.get_uri(), method="random", seed=1)
+    trial = ask(study)
+    assert study.storage is not None
+    pauses: list[float] = []
+
+    def wait(seconds: float) -> bool:  # a failover of two pauses
+        pauses.append(seconds)
+        if len(pauses) == 2:
+            configure(server, "default_transaction_read_only = off")
+        return False
+
+    monkeypatch.setattr(study.storage.database._closed, "wait", wait)
+    configure(server, "default_transaction_read_only = on")
+    try:
+        until(lambda: is_read_only(server))
+        study.tell(trial, 1.0)
+    finally:
+        configure(server, "default_transaction_read_only = off")
+    assert pauses
+    assert study.best.value == 1.0
+    assert any("read-only" in line for line in caplog.messages)
+    study.close()
+
+
+def is_read_only(server: Any) -> bool:
+    with psycopg.connect(server.get_uri()) as connection:
+        found = connection.execute("SHOW default_transaction_read_only").fetchone()
+        return found == ("on",)
+
+
+def test_a_standby_is_not_a_matter_of_permissions() -> None:
+    error = psycopg.errors.ReadOnlySqlTransaction("cannot execute INSERT in a read-only transaction")
+    assert "primary server" in str(translated(error, "postgresql://db.example/x", None))
+
+
+def test_a_session_may_be_idle_for_longer_than_the_server_likes(server: Any, name: str) -> None:
+    configure(server, "idle_session_timeout = '50s'")
+    try:
+        with xs.Study(SPACE, study=name, storage=server.get_uri(), method="random", seed=1) as study:
+            assert isinstance(study.journal, SqlJournal)
+            session = study.journal._connection._connection()
+            assert session.execute("SHOW idle_session_timeout").fetchone() == ("0",)
+    finally:
+        configure(server, "idle_session_timeout = 0")
+    assert may_pass(psycopg.errors.IdleSessionTimeout("terminating connection due to idle-session timeout"))
 
 
 def test_an_outage_is_known_by_its_code_in_any_language() -> None:

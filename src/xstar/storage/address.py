@@ -23,8 +23,12 @@ SECRET_OPTIONS = ("password", "sslpassword")
 SHORTEST_SECRET = 3
 """A shorter password is not looked for in messages: it would be found in every word. (libpq's messages have none.)"""
 
-_PASSWORD = re.compile(r"(://[^/@:?\s]*):(\S*)@")  # up to the last @: a password may hold anything
-_OPTION = re.compile(rf"([?&](?:{'|'.join(SECRET_OPTIONS)})=)([^&\s]*)")
+_PASSWORD = re.compile(
+    r"((?:://|\bpostgres(?:ql)?(?:\+\w+)?:/?)[^/@:?\s]*):(\S*)@"
+)  # up to the last @: it may hold anything
+_OPTION = re.compile(rf"((?:^|[?&\s])(?:{'|'.join(SECRET_OPTIONS)})\s*=\s*)('(?:[^'\\]|\\.)*'?|[^&\s]*)")
+_LIBPQ = re.compile(rf"\s*(?:host|hostaddr|port|dbname|user|service|{'|'.join(SECRET_OPTIONS)})\s*=", re.IGNORECASE)
+_SERVER = re.compile(r"postgres(?:ql)?(?:\+\w+)?:", re.IGNORECASE)
 
 
 def masked(text: str) -> str:
@@ -72,6 +76,10 @@ class Address:
                 "storage", "must be a path or a database URL", storage, "e.g. 'xstar.db' or 'postgresql://…'"
             )
         if "://" not in text:
+            if _SERVER.match(text):
+                _refuse(text, "a URL has two slashes, as in 'postgresql://me@host/db'")
+            if _LIBPQ.match(text):
+                _refuse(text, "write it as a URL, as in 'postgresql://me@host/db'; before the name of a file, write ./")
             return cls("sqlite", str(Path(text).expanduser()))
         scheme, _, rest = text.partition("://")
         kind = scheme.partition("+")[0]  # the rest of it names a driver, as SQLAlchemy's URLs do

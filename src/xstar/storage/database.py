@@ -216,10 +216,10 @@ _LOST = (
 )
 """How SQLite, libpq and PostgreSQL say that trying again may help."""
 
-_LOST_STATES = ("08", "25P03", "57P01", "57P02", "57P03", "40001", "40P01", "53300", "55P03")
-"""The same by PostgreSQL's codes, as they begin: its messages come in many words and languages. A broken connection, a
-transaction in which nothing happened for long, a server that is shut down, crashes or starts, a transaction that lost against
-another, too many connections, a lock not to be had."""
+_LOST_STATES = ("08", "25006", "25P03", "57P01", "57P02", "57P03", "57P05", "40001", "40P01", "53300", "55P03")
+"""The same by PostgreSQL's codes, as they begin: its messages come in many words and languages. A broken connection, a server
+that takes no writes (a failover), a transaction or session that was idle for long, a server that is shut down, crashes or
+starts, a transaction that lost against another, too many connections, a lock not to be had."""
 
 
 def text_of(error: Exception) -> str:

@@ -67,7 +67,11 @@ class PostgresConnection(StudyConnection):
             self._open = self._source.connect()
             self._prepared = {}
             # Every statement finds rows by their keys, for which one plan is as good as another: made once, not six times.
-            self._open.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'; SET plan_cache_mode = force_generic_plan")
+            # A session is idle while a trial trains, and that is no reason to end it.
+            self._open.execute(
+                f"SET lock_timeout = '{LOCK_SECONDS}s'; SET plan_cache_mode = force_generic_plan; "
+                "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'idle_session_timeout'"  # PostgreSQL 13 has none
+            )
         return self._open
 
     def _name(self, statement: str, types: Sequence[str]) -> str:
