@@ -7,6 +7,7 @@ import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -15,6 +16,7 @@ from tests.cli.conftest import Cli, Write
 from tests.trials import run_trials
 from xstar.core.environment import environment
 from xstar.look.audit import audit
+from xstar.storage import SqlStorage
 
 
 def test_export_and_import(cli: Cli, stored: Path, tmp_path: Path) -> None:
@@ -110,6 +112,26 @@ def test_delete_asks_first(cli: Cli, stored: Path, tmp_path: Path) -> None:
     assert "no studies yet" in cli("studies").output
     assert not (tmp_path / "xstar-files").exists()
     assert "no study 'demo'" in cli("delete", "demo", "--yes", code=2).stderr
+
+
+def test_a_delete_that_is_cut_off_can_be_repeated(
+    cli: Cli, stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(SqlStorage, "delete", Mock(side_effect=KeyboardInterrupt))
+        cli("delete", "demo", "--yes", code=130)
+    assert not (tmp_path / "xstar-files").exists()
+    assert cli("delete", "demo", "--yes").output == "study 'demo' is deleted\n"
+    assert "no studies yet" in cli("studies").output
+
+
+def test_a_study_stays_while_its_files_cannot_be_removed(
+    cli: Cli, stored: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("shutil.rmtree", lambda *_, **__: None)
+        assert "cannot be removed" in cli("delete", "demo", "--yes", code=2).stderr
+    assert "with its files" in cli("delete", "demo", "--yes").output
 
 
 def test_delete_touches_nobody_else(cli: Cli, stored: Path, tmp_path: Path) -> None:

@@ -76,6 +76,16 @@ def test_values_are_on_record_from_the_moment_of_the_decision() -> None:
     assert added.losses == (0.5, 7.0)
 
 
+def test_another_function_under_a_resumed_study_is_refused(tmp_path: Path) -> None:
+    stored: dict[str, Any] = {"study": "s", "storage": tmp_path / "s.db", "method": "random"}
+    searched(3, **stored).close()
+    other = METRIC | {"size": xs.Known(lambda config: size(config) + 1.0, "min", LIMIT)}
+    with pytest.raises(StudyMismatch, match=r"'size' gives .* for trial 0 here"):
+        Study(SPACE, metric=other, **stored)
+    rounded = METRIC | {"size": xs.Known(lambda config: size(config) * (1 + 1e-12), "min", LIMIT)}
+    Study(SPACE, metric=rounded, **stored).close()
+
+
 def test_the_rest_of_a_study_is_as_with_any_other_objective() -> None:
     study = searched(20)
     assert [trial.values["error"] for trial in study.front] == sorted(trial.values["error"] for trial in study.front)

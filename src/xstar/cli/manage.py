@@ -210,12 +210,12 @@ def delete(
             typer.confirm(
                 f"Delete study {what}{f' and its files in {files.folder}' if files is not None else ''}?", abort=True
             )
-    with existing(storage) as place:
-        place.delete(study)
-    if files is not None:
+    if files is not None:  # first: nothing but the study says where they are
         files.remove()
         with contextlib.suppress(OSError):
             files.folder.parent.rmdir()  # the last study's files are gone; another's keep it
+    with existing(storage) as place:
+        place.delete(study)
     out.print(f"study {study!r} is deleted" + (" with its files" if files is not None else ""), soft_wrap=True)
 
 

@@ -130,8 +130,13 @@ class Folders:
             shutil.rmtree(self._of(trial.number, home) / CHECKPOINT, ignore_errors=True)  # of a link it removes nothing
 
     def remove(self) -> None:
-        """Delete all checkpoints and output of the study. Links inside are removed, what they point to stays."""
-        shutil.rmtree(self.check(), ignore_errors=True)
+        """Delete all checkpoints and output of the study. Links are removed, what they point to stays."""
+        folder = self.check()
+        if folder.is_symlink():
+            folder.unlink()
+        shutil.rmtree(folder, ignore_errors=True)
+        if folder.exists():
+            raise StorageError(f"{folder} cannot be removed; check the permissions of what is in it, then try again")
 
     def check(self) -> Path:
         """The study's folder; refused if it is a link that leads out of the root."""

@@ -67,10 +67,10 @@ class PostgresConnection(StudyConnection):
             self._open = self._source.connect()
             self._prepared = {}
             # Every statement finds rows by their keys, for which one plan is as good as another: made once, not six times.
-            # A session is idle while a trial trains, and that is no reason to end it.
+            # A session is idle while a trial trains, and that is no reason to end it. (PostgreSQL 13 has no such limit.)
             self._open.execute(
                 f"SET lock_timeout = '{LOCK_SECONDS}s'; SET plan_cache_mode = force_generic_plan; "
-                "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'idle_session_timeout'"  # PostgreSQL 13 has none
+                "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'idle_session_timeout'"
             )
         return self._open
 

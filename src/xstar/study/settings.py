@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import re
 import secrets
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from xstar.core.checks import check_path
 from xstar.core.environment import environment_and_host
-from xstar.core.goals import Metric, read_goals
+from xstar.core.goals import Metric, known_functions, read_goals
 from xstar.core.registry import Registry
 from xstar.errors import InvalidArgument, StudyMismatch
 from xstar.journal import History
@@ -51,6 +52,11 @@ log = logging.getLogger("xstar")
 
 DEFAULT_RETRIES = 1
 """A worker that dies once is bad luck (a neighbour's memory, a preempted node); one that dies twice is the trial's doing."""
+
+MOST_COMPARED = 100
+"""Trials, spread over the study, whose known objectives are computed again when it goes on: a function may take long."""
+SAME = 1e-6
+"""Values of a known objective that lie closer together are one: processors round differently."""
 
 LONGEST_NAME = 100
 _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{LONGEST_NAME - 1}}}")
@@ -245,7 +251,7 @@ class Settings:
         for key, value in wanted.items():
             if value is not None and value != getattr(created, key):
                 found.append(f"{key}: {value!r} here, {getattr(created, key)!r} in the stored study")
-        found += self._other_goals(created) + self._other_method(created)
+        found += self._other_goals(created) + self._other_values(history) + self._other_method(created)
         if self.warm_start is not None and (sources := names(self.warm_start)) != history.sources:
             found.append(f"warm_start: {sources} here, {history.sources} in the stored study")
         if found:
@@ -267,6 +273,20 @@ class Settings:
             )
         if self.direction is not None and not stored.several and self.direction != stored[0].direction:
             return [f"direction: {self.direction!r} here, {stored[0].direction!r} in the stored study"]
+        return []
+
+    def _other_values(self, history: History) -> list[str]:
+        """The first trial of which a known objective is not what it was: the function is another one."""
+        known, functions = history.known_objectives, known_functions(self.metric)
+        if known is None:
+            return []
+        trials = [trial for trial in history.trials if trial.known]
+        for trial in trials[:: len(trials) // MOST_COMPARED + 1]:
+            for metric in set(trial.known) & set(functions):
+                value = known.value(metric, trial.config)
+                if not math.isclose(value, trial.known[metric], rel_tol=SAME, abs_tol=SAME):
+                    where = f"metric: xs.Known of {metric!r} gives {value:g} for trial {trial.number} here"
+                    return [f"{where}, {trial.known[metric]:g} in the stored study"]
         return []
 
     def _may_widen(self, history: History) -> str:
