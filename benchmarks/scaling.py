@@ -103,7 +103,7 @@ def measure(problem: Any, method: str, workers: int, trials: int) -> Found:
     start = time.process_time()
     study = simulate(problem, **METHODS[method], workers=workers, trials=trials, count_decisions=True)
     decided = time.process_time() - start
-    begun = [trial.asked_at for trial in study.history.trials]
+    begun = [trial.runs.asked_at for trial in study.history.trials]
     last = begun[-1]
     trained = seconds_trained(study, problem, last)
     return significant(
@@ -124,7 +124,7 @@ def seconds_trained(study: Study, problem: Any, end: float) -> float:
         curve = problem.curve(trial.config, trial.number).seconds
         spent += curve[len(at) - 1] if at else 0.0
         under_way = curve[len(at)] - (curve[len(at) - 1] if at else 0.0) if len(at) < len(curve) else 0.0
-        begun = at[-1] if at else trial.asked_at
+        begun = at[-1] if at else trial.runs.asked_at
         if len(trial.reports) > len(at) and trial.reports[len(at)].at - begun <= 1.5 * under_way:
             spent += min(end - begun, under_way)
     return spent

@@ -53,10 +53,10 @@ def run_simulated(task: Task, method: str | None, searcher: Any = None, schedule
     parts = {name: part for name, part in (("searcher", searcher), ("scheduler", scheduler)) if part is not None}
     study = simulate(problem, method, **parts, workers=task["workers"], seconds=seconds, seed=task.seed)
     history = study.history
-    complete = [trial for trial in history.trials if trial.state is State.COMPLETE and trial.ended_at is not None]
+    complete = [trial for trial in history.trials if trial.state is State.COMPLETE and trial.runs.ended_at is not None]
     told = sorted((r.at, history.goals.loss(r.metrics)) for trial in history.trials for r in trial.reports)
     told = [(at, loss) for at, loss in told if at <= seconds]
-    ends = sorted((trial.ended_at, history.goals.loss(trial.metrics)) for trial in complete)
+    ends = sorted((trial.runs.ended_at, history.goals.loss(trial.metrics)) for trial in complete)
     found = {
         "best": [(significant(told[i - 1][0], TIMES), loss) for i, loss in improvements(loss for _, loss in told)],
         "full": [(significant(ends[i - 1][0], TIMES), loss) for i, loss in improvements(loss for _, loss in ends)],

@@ -52,7 +52,7 @@ class Line:
 def trace(trial: Trial, until: float) -> Line:
     """The runs and the pauses of a trial, up to a point in time."""
     readings = [reading for reading in trial.reports if reading.at <= until]
-    points: list[Point] = [(trial.asked_at, 0.0), *((reading.at, float(reading.budget)) for reading in readings)]
+    points: list[Point] = [(trial.runs.asked_at, 0.0), *((reading.at, float(reading.budget)) for reading in readings)]
     steps = [
         (after[0] - before[0]) / (after[1] - before[1]) for before, after in pairwise(points) if after[1] > before[1]
     ]

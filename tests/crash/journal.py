@@ -94,7 +94,7 @@ class Watch:
                 assert [reading.budget for reading in trial.reports] == list(range(1, last + 1))
                 assert last in (*history.levels, full), "a trial pauses at rungs only"
             else:
-                assert trial.crashes == 2 or trial.times_lost > 5, trial.reason
+                assert trial.runs.crashes == 2 or trial.runs.lost > 5, trial.reason
         return history
 
     def close(self) -> None:

@@ -119,7 +119,11 @@ def test_a_sweep_over_several_metrics_writes_its_front(sweep: Sweep, tmp_path: P
 
 def test_several_jobs_are_handed_to_the_launcher_at_once_and_numbered_on(sweep: Sweep, tmp_path: Path) -> None:
     with sweep("hydra.sweeper.workers=3", "hydra.sweeper.trials=7", "hydra.sweeper.method=random") as study:
-        assert [trial.seen for trial in study.trials][:3] == [1, 2, 3]  # the first three without a report in between
+        assert [trial.runs.seen for trial in study.trials][:3] == [
+            1,
+            2,
+            3,
+        ]  # the first three without a report in between
         assert len(study.trials) == 7
     assert (tmp_path / "out" / "6").is_dir()
 

@@ -210,7 +210,7 @@ def test_a_study_of_optuna_comes_whole(stored: str, tmp_path: Path, optunas: Cal
             assert [each.metrics["value"] for each in ours.reports] == list(theirs.intermediate_values.values())
             if theirs.state == optuna.trial.TrialState.COMPLETE:
                 assert (ours.state, ours.value, ours.attrs["note"]) == (xs.State.COMPLETE, theirs.value, "seen")
-                assert ours.ended_at == theirs.datetime_complete.timestamp()
+                assert ours.runs.ended_at == theirs.datetime_complete.timestamp()
             else:
                 assert ours.state is xs.State.FAILED
         assert study.history.created.at == min(

@@ -47,7 +47,7 @@ def facts(study: xs.Study) -> list[Any]:
     rows = []
     for trial in study.history.trials:
         reports = [(report.budget, str(report.metrics), report.at) for report in trial.reports]
-        rows.append((trial.config, trial.state, trial.value, trial.origin, trial.reason, trial.ended_at, reports))
+        rows.append((trial.config, trial.state, trial.value, trial.origin, trial.reason, trial.runs.ended_at, reports))
     return rows
 
 

@@ -62,7 +62,7 @@ def test_what_was_running_runs_again(tmp_path: Path) -> None:
     fork(events, len(events), "new", storage)
     with xs.Study.open("new", storage) as new:
         trial = ask(new)
-        assert (trial.number, trial.attempt, trial.times_lost) == (8, 1, 0)
+        assert (trial.number, trial.attempt, trial.runs.lost) == (8, 1, 0)
 
 
 def test_a_ladder_without_the_rungs_that_trials_stand_on_is_refused(tmp_path: Path) -> None:

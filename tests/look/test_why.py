@@ -39,7 +39,7 @@ def test_the_decision_is_made_again(method: str) -> None:
     for trial in (0, 15):
         found = why(study.journal, trial)
         assert found.recomputed == "Made again from those events, the decision is the same."
-        assert found.seen == study.trials[trial].seen
+        assert found.seen == study.trials[trial].runs.seen
         assert found.origin == study.trials[trial].origin
 
 

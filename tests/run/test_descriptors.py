@@ -70,7 +70,7 @@ def test_a_worker_whose_connection_was_closed_says_so_and_the_trial_runs_again()
     assert trial.state is xs.State.FAILED
     assert "closed file descriptors of the worker" in str(trial.reason)
     again = xs.minimize(closes, SPACE, trials=1, workers=2, seed=1).best
-    assert (again.attempt, again.crashes) == (1, 1)
+    assert (again.attempt, again.runs.crashes) == (1, 1)
 
 
 def test_more_workers_than_the_machine_can_hold() -> None:

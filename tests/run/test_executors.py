@@ -81,7 +81,7 @@ def test_a_worker_that_dies_is_replaced_and_its_trial_run_again(tmp_path: Path) 
     result = xs.minimize(objective, SPACE, trials=4, workers=2, method="random", max_budget=4)
     trials = result.study.history.trials
     assert trials[1].state is xs.State.COMPLETE
-    assert (trials[1].crashes, trials[1].attempt) == (1, 1)
+    assert (trials[1].runs.crashes, trials[1].attempt) == (1, 1)
     assert [reading.budget for reading in trials[1].reports] == [1, 2, 3, 4]
     assert trials[2].state is xs.State.FAILED
     assert "exited with code 3" in (trials[2].reason or "")

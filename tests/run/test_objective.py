@@ -126,7 +126,7 @@ def test_the_trial_is_tried_again(tmp_path: Path, workers: int, caplog: pytest.L
     )
     trials = result.study.history.trials
     assert [trial.state for trial in trials] == [xs.State.COMPLETE] * 5
-    assert [trial.crashes for trial in trials] == [0, 0, 1, 0, 0]
+    assert [trial.runs.crashes for trial in trials] == [0, 0, 1, 0, 0]
     assert f"trial 2 will run again: the disk is full on {platform.node()}" in caplog.text
     assert str(tmp_path) in caplog.text
 

@@ -158,7 +158,7 @@ def test_workers_and_actors_that_die_are_replaced(cluster: Any, tmp_path: Path, 
         watch=Late(frozen, tmp_path / "long", trial=3),
     )
     trials = result.study.history.trials
-    assert [trial.crashes for trial in trials] == [0, 1, 1, 0, 0, 0]
+    assert [trial.runs.crashes for trial in trials] == [0, 1, 1, 0, 0, 0]
     assert trials[3].reason == "it ran longer than the time limit of 900 s"
     assert result.study.history.count(xs.State.COMPLETE) == 5
 
@@ -193,7 +193,7 @@ def test_slots_follow_nodes_that_join_and_leave(cluster: Any, tmp_path: Path, ca
     assert len(moved) == 2
     for trial in result.study.history.trials:
         assert trial.state is xs.State.COMPLETE
-        assert trial.attempt == trial.crashes == (1 if trial.number in moved else 0)
+        assert trial.attempt == trial.runs.crashes == (1 if trial.number in moved else 0)
         assert [reading.metrics["value"] for reading in trial.reports] == (
             [0.0, 1.0, 1.0] if trial.number in moved else [0.0, 0.0, 0.0]
         ), "the first epoch is not trained again"
@@ -256,5 +256,5 @@ def test_a_node_with_a_full_disk_is_named_and_left_alone(
     )
     trials = result.study.history.trials
     assert [trial.state for trial in trials] == [xs.State.COMPLETE] * 12
-    assert sum(trial.crashes for trial in trials) <= 2
+    assert sum(trial.runs.crashes for trial in trials) <= 2
     assert "gets no trials for 300 s: the disk is full on" in caplog.text

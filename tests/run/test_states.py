@@ -42,7 +42,7 @@ def test_a_killed_trial_trains_every_epoch_once_as_far_as_its_model_knows(betwee
     study = xs.minimize(objective, SPACE, trials=1, method="random", max_budget=6, workers=2).study
     (trial,) = study.trials
     assert trial.state is xs.State.COMPLETE, trial.reason
-    assert trial.crashes == 1
+    assert trial.runs.crashes == 1
     assert [(r.budget, r.metrics["value"]) for r in trial.reports] == [(e, float(e)) for e in range(1, 7)]
 
 

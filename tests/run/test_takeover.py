@@ -109,16 +109,16 @@ def test_the_journal_says_which_directory_counts(end: str, may_live: bool) -> No
         study.journal.append([ev.Lost(0, "silent", 2.0, may_live=may_live)], study.history.seen)
     else:
         study.fail(trial, "out of reach", "killed", may_live=may_live)
-    assert study.refresh().trials[0].homes == (0,), (
+    assert study.refresh().trials[0].runs.homes == (0,), (
         "until somebody takes it over, what the first attempt reports counts"
     )
     assert study.ask() is trial
-    assert trial.homes == ((0, 1) if may_live else (0,))
+    assert trial.runs.homes == ((0, 1) if may_live else (0,))
     made = job_of(study, trial)
     assert made.directory is not None
     assert Path(made.directory).name == ("00000-1" if may_live else "00000")
     study.fail(trial, "dead for certain", "killed")
     if end == "lost":  # else the retries are used up
         assert study.ask() is trial
-        assert trial.homes == ((0, 1) if may_live else (0,)), "it goes on in place"
+        assert trial.runs.homes == ((0, 1) if may_live else (0,)), "it goes on in place"
     study.close()

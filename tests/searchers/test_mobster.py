@@ -60,7 +60,7 @@ def test_full_budget_trials_are_suggested_by_a_model_of_the_complete_ones() -> N
     ends = [report.at for trial in trials for report in trial.reports if report.budget == 9]
     for trial in trials:
         if trial.bracket == top and trial.origin.startswith("gp: log EI"):
-            before, by_then = (sum(compare(at, trial.asked_at) for at in ends) for compare in (lt, le))
+            before, by_then = (sum(compare(at, trial.runs.asked_at) for at in ends) for compare in (lt, le))
             if trial in alone:
                 assert max(before, least) <= observations(trial.origin) <= by_then
             else:

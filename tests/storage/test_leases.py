@@ -183,7 +183,7 @@ def test_who_is_stopped_loses_the_trial(
     (tmp_path / "go").touch()
     assert program.wait() == 0, "a late report of a lost trial ends nothing"
     (trial,) = result.study.trials
-    assert (trial.attempt, trial.homes, trial.value, found) == (1, (0, 1), 0.5, ["attempt 0"])
+    assert (trial.attempt, trial.runs.homes, trial.value, found) == (1, (0, 1), 0.5, ["attempt 0"])
     assert result.checkpoint is not None
     assert (result.checkpoint / "saved").read_text() == "mine"
     first = result.study.files.of(0)

@@ -91,7 +91,7 @@ def test_a_restarted_server_is_waited_for(server: Any, tmp_path: Path) -> None:
         history = study.history
         assert len(history.trials) == 40
         assert history.count(xs.State.RUNNING, xs.State.WAITING, xs.State.FAILED) == 0
-        assert all(trial.times_lost == 0 for trial in history.trials), "an outage is nobody's death"
+        assert all(trial.runs.lost == 0 for trial in history.trials), "an outage is nobody's death"
         reports = [event for event in study.journal.read(0) if isinstance(event, ev.Reported)]
         told = [(event.trial, event.attempt, event.budget) for event in reports]
         assert len(set(told)) == len(told), "no report is delivered twice"

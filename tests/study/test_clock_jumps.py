@@ -46,15 +46,15 @@ def test_a_jump_does_not_give_up_a_living_program(frozen: Time, tmp_path: Path, 
     advance(20)
     frozen.wall += jump
     assert second.ask().number == 1
-    assert second.history.trials[trial.number].times_lost == 0, "it looked at the old leases with the new time"
+    assert second.history.trials[trial.number].runs.lost == 0, "it looked at the old leases with the new time"
     advance(40)  # three renewals in a row may fail
     assert second.ask() is not None
-    assert second.history.trials[trial.number].times_lost == 0, "it may still renew by the new time"
+    assert second.history.trials[trial.number].runs.lost == 0, "it may still renew by the new time"
     for _ in range(5):
         first.journal.renew(frozen.time())
         advance(20)
         assert second.ask() is not None
-        assert second.history.trials[trial.number].times_lost == 0
+        assert second.history.trials[trial.number].runs.lost == 0
     advance(61)  # the first program is silent for longer than its lease
     assert second.ask().number == 0, "who is silent is given up, by the new time as by the old"
     for study in (first, second):

@@ -82,14 +82,14 @@ def test_the_journal_says_which_machine_ran_what(monkeypatch: pytest.MonkeyPatch
         study.add({"x": 0.5}, 1.0)
         lost = study.ask()
         assert lost is not None
-        assert host_of(study.history.environments, lost.by) == "gpu1"
+        assert host_of(study.history.environments, lost.runs.by) == "gpu1"
         study.leases.release("told to terminate")
         on_machine(monkeypatch, "gpu2")
     with xs.Study.open("s", path) as study:
         again = study.ask()
         assert again is not None
         assert again.number == lost.number
-        assert [host_of(study.history.environments, trial.by) for trial in study.trials] == [
+        assert [host_of(study.history.environments, trial.runs.by) for trial in study.trials] == [
             "gpu1",
             "gpu2",
             "gpu1",

@@ -176,7 +176,7 @@ def test_ended_at_once_the_trials_wait_to_be_run_again(tmp_path: Path, how: str)
     result = xs.minimize(objective, SPACE, trials=4, study="s", storage=tmp_path / "s.db")
     assert result.study.history.count(xs.State.COMPLETE) == 4
     assert {trial.number for trial in result.study.history.trials if trial.attempt} == waiting
-    assert all(trial.times_lost == 0 and trial.reason is None for trial in result.study.history.trials)
+    assert all(trial.runs.lost == 0 and trial.reason is None for trial in result.study.history.trials)
     result.study.close()
 
 

@@ -162,7 +162,7 @@ def test_only_the_run_that_was_found_dead_is_lost(tmp_path: Path) -> None:
     slow.journal.abandoned = abandoned  # type: ignore[attr-defined]
     slow.leases.reclaim()
     trial = slow.refresh().trials[0]
-    assert (trial.state, trial.attempt, trial.times_lost) == (State.RUNNING, 1, 1)
+    assert (trial.state, trial.attempt, trial.runs.lost) == (State.RUNNING, 1, 1)
 
 
 @pytest.mark.parametrize("how", ["told", "added"])

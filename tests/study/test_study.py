@@ -286,7 +286,7 @@ def test_closing_gives_up_what_runs(tmp_path: Path) -> None:
     with xs.Study.open("s", storage=tmp_path / "s.db") as study:
         again = ask(study)
         assert again.number == number
-        assert (again.attempt, again.times_lost) == (1, 0), "closing is not held against a trial"
+        assert (again.attempt, again.runs.lost) == (1, 0), "closing is not held against a trial"
         study.tell(again, 1.0)
 
 

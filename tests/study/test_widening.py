@@ -54,7 +54,7 @@ def test_decisions_before_and_after_can_be_made_again(method: str, max_budget: i
     assert audit(study).findings == []
     assert running is not None
     assert running.config["layers"] == 2
-    later = [trial.config for trial in study.trials if trial.seen > running.seen]
+    later = [trial.config for trial in study.trials if trial.runs.seen > running.runs.seen]
     assert any(not 0.0 <= config["x"] <= 1.0 or config["kind"] == "c" for config in later)
     assert all(NEW.parse(trial.config) == trial.config for trial in study.trials)
 

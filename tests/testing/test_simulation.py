@@ -129,7 +129,7 @@ def test_an_endless_simulation_is_refused() -> None:
 
 def test_lost_workers_cost_time_and_not_the_study() -> None:
     study = simulate(CURVES, "asha", workers=4, trials=30, failures=0.05)
-    assert sum(trial.crashes for trial in study.history.trials) > 0
+    assert sum(trial.runs.crashes for trial in study.history.trials) > 0
     assert study.history.running == {}
     assert study.best.budget == 27
 
@@ -149,7 +149,9 @@ def test_without_checkpoints_a_resumed_trial_trains_again_what_it_had_trained() 
 def test_without_checkpoints_a_trial_of_a_lost_worker_begins_anew() -> None:
     kept, lost = (simulate(CURVES, "random", trials=30, failures=0.005, checkpoints=given) for given in (True, False))
     assert (
-        sum(trial.crashes for trial in kept.history.trials) == sum(trial.crashes for trial in lost.history.trials) > 0
+        sum(trial.runs.crashes for trial in kept.history.trials)
+        == sum(trial.runs.crashes for trial in lost.history.trials)
+        > 0
     )
     assert [t.value for t in kept.history.trials] == [t.value for t in lost.history.trials]
     assert lost.clock() > kept.clock()

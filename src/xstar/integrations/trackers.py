@@ -19,7 +19,7 @@ import numpy as np
 from xstar.core.pareto import hypervolume
 from xstar.integrations import missing
 from xstar.journal import History
-from xstar.journal.trial import Reading, State, Trial
+from xstar.journal.trial import Reading, State, Trial, losses_of
 from xstar.study import Study
 
 log = logging.getLogger("xstar")
@@ -96,8 +96,8 @@ def covered_then(history: History, trial: Trial) -> dict[str, float]:
 
     A function of what had happened by then, so that a tracker that is attached later writes the same.
     """
-    goals, ended = history.goals, trial.ended_at or 0.0
-    losses = [step.trial.known_losses for step in history.fronts.steps if step.at <= ended] if goals.several else []
+    goals, ended = history.goals, trial.runs.ended_at or 0.0
+    losses = [losses_of(step.trial) for step in history.fronts.steps if step.at <= ended] if goals.several else []
     if not losses:
         return {}
     r = goals.reference(losses)
@@ -141,7 +141,7 @@ class TensorBoard(Tracker):
         if trial.number in self._writers:
             writer = self._writers.pop(trial.number)
             for name, value in covered_then(study.history, trial).items():
-                writer.add_scalar(name, value, trial.budget, walltime=trial.ended_at)
+                writer.add_scalar(name, value, trial.budget, walltime=trial.runs.ended_at)
             if trial.reason:
                 writer.add_text("reason", trial.reason)
             writer.close()
@@ -194,7 +194,7 @@ class MLflow(Tracker):
             self._reported[trial.number] = int(there[0].data.tags.get("xstar.reported", 0))
             return
         run = client.create_run(
-            where, int(trial.asked_at * 1000), {"xstar.journal.trial": key}, f"trial-{trial.number}"
+            where, int(trial.runs.asked_at * 1000), {"xstar.journal.trial": key}, f"trial-{trial.number}"
         )
         self._runs[trial.number] = run.info.run_id
         for each, value in study.space.dump(trial.config).items():
@@ -207,7 +207,11 @@ class MLflow(Tracker):
         self._client.set_tag(run, "xstar.reported", self._reported[trial.number] + 1)
 
     def end(self, study: Study, trial: Trial) -> None:
-        run, status, at = self._runs[trial.number], self.ENDS.get(trial.state, "FAILED"), (trial.ended_at or 0) * 1000
+        run, status, at = (
+            self._runs[trial.number],
+            self.ENDS.get(trial.state, "FAILED"),
+            (trial.runs.ended_at or 0) * 1000,
+        )
         for name, value in covered_then(study.history, trial).items():
             self._client.log_metric(run, name, value, int(at), trial.budget)
         self._client.set_terminated(run, status, int(at))

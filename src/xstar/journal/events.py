@@ -164,7 +164,7 @@ class Lost:
     """Given up on purpose (an interrupt, a closed study): not held against the trial."""
     may_live: bool = False
     """Whoever ran it is silent, but may live and write files: the next attempt has a directory of its own, and what is saved
-    elsewhere from then on counts no more (``Trial.homes``)."""
+    elsewhere from then on counts no more (``Runs.homes``)."""
 
 
 @dataclass(frozen=True, slots=True)

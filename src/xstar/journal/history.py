@@ -37,7 +37,8 @@ from xstar.journal.prior_study import PriorObservations, read_prior_study
 from xstar.journal.reshaping import inside, queue_inside, reshape
 from xstar.journal.rules import MOST_TIMES_LOST
 from xstar.journal.rung import Rung, Rungs, Standing, ranking, standing
-from xstar.journal.trial import LIVE, Config, Origin, State, Trial, TrialsByState, Verdict
+from xstar.journal.trial import LIVE, Config, Origin, State, Trial, Verdict
+from xstar.journal.trials import TrialsByState
 from xstar.space import Space
 from xstar.space.transfer import narrower
 
@@ -236,9 +237,9 @@ class History:
         trial = self._trial(event.trial)
         if trial.state is State.PAUSED:
             self._rungs.resume(trial, self.standing(trial.metrics))
-        trial.attempt, trial.target, trial.by = event.attempt, event.budget, event.by
-        if trial.contested:
-            trial.homes, trial.contested = (*trial.homes, event.attempt), False
+        trial.attempt, trial.target, trial.runs.by = event.attempt, event.budget, event.by
+        if trial.runs.contested:
+            trial.runs.homes, trial.runs.contested = (*trial.runs.homes, event.attempt), False
         self._states.move(trial, State.RUNNING)
 
     def _report(self, event: ev.Reported) -> None:
@@ -269,13 +270,13 @@ class History:
             return
         trial.reason = event.reason
         if event.kind == "killed":
-            trial.crashes += 1
-            trial.contested = event.may_live
-            if trial.crashes <= self.created.retries:
+            trial.runs.crashes += 1
+            trial.runs.contested = event.may_live
+            if trial.runs.crashes <= self.created.retries:
                 self._states.move(trial, State.WAITING)
                 return
-        if event.kind in MEMORIES and trial.alone is None:
-            trial.alone = event.kind
+        if event.kind in MEMORIES and trial.runs.alone is None:
+            trial.runs.alone = event.kind
             self._states.move(trial, State.WAITING)
             return
         infeasible = event.kind == "infeasible" or event.kind in MEMORIES
@@ -285,13 +286,13 @@ class History:
         trial = self._trial(event.trial)
         if event.attempt != trial.attempt or trial.state is not State.RUNNING:
             return
-        trial.times_lost += not event.released
-        trial.contested = event.may_live
+        trial.runs.lost += not event.released
+        trial.runs.contested = event.may_live
         trial.reason = event.reason
-        if trial.times_lost <= MOST_TIMES_LOST:
+        if trial.runs.lost <= MOST_TIMES_LOST:
             self._states.move(trial, State.WAITING)
         else:
-            trial.reason = f"given up: the program running it died {trial.times_lost} times; last: {event.reason}"
+            trial.reason = f"given up: the program running it died {trial.runs.lost} times; last: {event.reason}"
             self._end(trial, State.FAILED, event.at)
 
     def _add(self, event: ev.Added) -> None:
@@ -384,7 +385,7 @@ class History:
         broken = self.violation(trial) if self.created.constraints and state is State.COMPLETE else None
         state = state if broken is None else State.INFEASIBLE
         self._states.move(trial, state)
-        trial.ended_at = at
+        trial.runs.ended_at = at
         self.ended.append(trial.number)
         self.since_best += 1
         self._rungs.end(trial)
@@ -402,5 +403,5 @@ class History:
 
 
 def _aim(trial: Trial, event: ev.Asked) -> None:
-    trial.target, trial.bracket, trial.by = event.budget, event.bracket, event.by
+    trial.target, trial.bracket, trial.runs.by = event.budget, event.bracket, event.by
     trial.known = event.known or trial.known

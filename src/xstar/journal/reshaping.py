@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from xstar.errors import InvalidConfig, Words
 from xstar.journal.prior_study import PriorObservations
-from xstar.journal.trial import Config, Trial
+from xstar.journal.trial import Config, Trial, reshape as reshape_trial
 from xstar.space import Space
 from xstar.space.transfer import in_wider, narrower, nearest
 
@@ -26,11 +26,11 @@ def reshape(trials: Iterable[Trial], old: Space, new: Space, fill: Config) -> No
         raise InvalidConfig("space", "must become wider or narrower, not both", Words("; ".join(lost)))
     for trial in trials:
         try:
-            trial.reshape(in_wider(trial.config, new, fill))
+            reshape_trial(trial, in_wider(trial.config, new, fill))
         except InvalidConfig:
             if not lost and trial.inside:
                 raise
-            trial.reshape(None, nearest(trial.config, new))
+            reshape_trial(trial, None, nearest(trial.config, new))
 
 
 def inside(prior: PriorObservations, old: Space, new: Space, fill: Config) -> PriorObservations:

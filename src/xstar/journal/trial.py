@@ -6,9 +6,7 @@ fold writes to it, so it always shows what the journal says, also to a caller wh
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -32,101 +30,9 @@ from xstar.core.messages import (
     Wait as Wait,
 )
 from xstar.core.reasons import last_line
-from xstar.core.words import numbers
 from xstar.errors import SeveralObjectives
-
-
-class State(Enum):
-    """What a trial is doing. ``RUNNING``, ``PAUSED`` and ``WAITING`` trials may still change; the others are over."""
-
-    RUNNING = "running"
-    PAUSED = "paused"  # at a rung, checkpoint kept, until the scheduler promotes it
-    WAITING = "waiting"  # its worker or its program died; it will be run again from its checkpoint
-    COMPLETE = "complete"
-    STOPPED = "stopped"  # ended early by the scheduler; its reports count
-    FAILED = "failed"
-    INFEASIBLE = "infeasible"  # the objective said that it cannot be evaluated, or a constraint is violated
-
-    # Members are unique objects. Enum's own hash is Python code and took a tenth of the time of an in-memory trial.
-    __hash__ = object.__hash__
-
-    @property
-    def over(self) -> bool:
-        """No further report can change the trial."""
-        return self in _OVER
-
-
-_OVER = frozenset({State.COMPLETE, State.STOPPED, State.FAILED, State.INFEASIBLE})
-
-LIVE = frozenset({State.RUNNING, State.WAITING})
-"""A run of a trial in one of these states may report: it runs, or was given up and may prove to be alive after all."""
-
-
-# ---------------------------------------------------------------- where a configuration came from
-
-
-class Origin(str):
-    """Where a configuration came from: a sentence for the user that knows its parts.
-
-    ``detail`` may name ``numbers``, which are filled in: ``{n}``, or ``{value:.3g}`` with up to nine digits. A program reads
-    ``origin.method`` and ``origin.numbers``; nothing has to be parsed back out of the sentence.
-
-    >>> made = Origin("gp", "log EI {value:.3g}, n={n}", value=0.3123, n=24)
-    >>> str(made), made.method, made.numbers["n"]
-    ('gp: log EI 0.312, n=24', 'gp', 24)
-    """
-
-    __slots__ = ("detail", "method", "numbers")
-
-    method: str
-    """The method that suggested the configuration."""
-    detail: str
-    """Its reason; may name numbers in braces."""
-    numbers: Mapping[str, Any]
-    """What the reason names, and whatever else the method wants on record: plain JSON."""
-
-    def __new__(cls, method: str, detail: str = "", **numbers: Any) -> Origin:
-        reason = _NAMED.sub(lambda named: _written(named, numbers), detail) if numbers else detail
-        made = super().__new__(cls, f"{method}: {reason}" if reason else method)
-        made.method, made.detail, made.numbers = method, detail, numbers
-        return made
-
-    @classmethod
-    def of(cls, text: str) -> Origin:
-        """An origin that is nothing but a sentence, of a searcher that says no more."""
-        if isinstance(text, Origin):
-            return text
-        method, _, detail = text.partition(": ")
-        return cls(method, detail)
-
-    def within(self, method: str) -> Origin:
-        """The same as part of another method, which chose this one."""
-        reason = f"{self.method}: {self.detail}" if self.detail else self.method
-        return Origin(method, reason, **self.numbers)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _origin, (self.method, self.detail, dict(self.numbers))
-
-
-_NAMED = re.compile(r"\{(\w+)(?::(\.\d[efg]))?\}")
-LONGEST_NUMBER = 200
-"""Characters of what a reason names: a journal may come from anywhere."""
-
-
-def _written(named: re.Match[str], numbers: Mapping[str, Any]) -> str:
-    """A name in braces, replaced. Not by :meth:`str.format`, which would evaluate any text of a journal."""
-    name, form = named.groups()
-    if name not in numbers:
-        return named[0]
-    value = numbers[name]
-    return format(value, form) if form and isinstance(value, int | float) else str(value)[:LONGEST_NUMBER]
-
-
-def _origin(method: str, detail: str, numbers: Mapping[str, Any]) -> Origin:
-    return Origin(method, detail, **numbers)
-
-
-# ---------------------------------------------------------------- the history's row
+from xstar.journal.origin import Origin as Origin
+from xstar.journal.state import LIVE as LIVE, State as State
 
 
 class Reading(Protocol):
@@ -151,6 +57,31 @@ def folder_name(trial: int, home: int) -> str:
     return f"{trial:05d}-{home}" if home else f"{trial:05d}"
 
 
+class Runs:
+    """How a trial was run: when, by whom, where its files are, and what happened to those who ran it."""
+
+    __slots__ = ("alone", "asked_at", "by", "contested", "crashes", "ended_at", "homes", "lost", "seen")
+
+    def __init__(self, seen: int, at: float) -> None:
+        self.seen = seen
+        """How many events the decision to run this trial was based on."""
+        self.asked_at = at
+        self.ended_at: float | None = None
+        self.by = -1
+        """Who started its last run, by the place among the study's environments (``history.environments``)."""
+        self.crashes = 0
+        """How often its worker died."""
+        self.lost = 0
+        """How often the program that ran it died."""
+        self.homes: tuple[int, ...] = FIRST
+        """The attempts for which a directory was made (``folder_name``): the first one, and each that took the trial over from
+        a holder who may still live. The last one counts."""
+        self.alone: str | None = None
+        """The memory of which it was out beside other trials: from then on it is run alone there."""
+        self.contested = False
+        """It waits to be run again, and whoever ran it last may still live."""
+
+
 class Trial:
     """A trial on record, as ``study.ask()``, ``study.best``, ``study.trials`` and ``result.best`` give it.
 
@@ -162,17 +93,10 @@ class Trial:
         "_goals",
         "_lowest_counts",
         "_nearest",
-        "alone",
-        "asked_at",
         "attempt",
         "attrs",
         "bracket",
         "budget",
-        "by",
-        "contested",
-        "crashes",
-        "ended_at",
-        "homes",
         "known",
         "losses",
         "lowest",
@@ -180,10 +104,9 @@ class Trial:
         "origin",
         "reason",
         "reports",
-        "seen",
+        "runs",
         "state",
         "target",
-        "times_lost",
     )
 
     def __init__(
@@ -200,8 +123,7 @@ class Trial:
         self._config = config
         self._nearest: Config | None = None
         self.origin = origin
-        self.seen = seen
-        """How many events the decision to run this trial was based on."""
+        self.runs = Runs(seen, at)
         self.state = State.RUNNING
         self.reports: Sequence[Reading] = ()
         self.known: Mapping[str, float] = NO_ATTRS
@@ -215,26 +137,11 @@ class Trial:
         self.target: int | None = None
         """The budget the current run trains to."""
         self.bracket = 0
-        self.by = -1
-        """Who started its last run, by the place among the study's environments (``history.environments``)."""
         self.attempt = 0
-        self.crashes = 0
-        """How often its worker died."""
-        self.times_lost = 0
-        """How often the program that ran it died."""
-        self.homes: tuple[int, ...] = FIRST
-        """The attempts for which a directory was made (``folder_name``): the first one, and each that took the trial over from
-        a holder who may still live. The last one counts."""
-        self.alone: str | None = None
-        """The memory of which it was out beside other trials: from then on it is run alone there."""
-        self.contested = False
-        """It waits to be run again, and whoever ran it last may still live."""
         self.reason: str | None = None
         """Why the trial failed, or why it waits to be run again."""
         self.attrs: Mapping[str, Any] = NO_ATTRS
         """What a user noted about it (``study.annotate``, ``trial.note``)."""
-        self.asked_at = at
-        self.ended_at: float | None = None
         self._goals = goals
         self._lowest_counts = lowest_counts
 
@@ -266,16 +173,6 @@ class Trial:
         """The configuration, or, if it lies outside, the nearest one of the study's space: for searchers."""
         return self._config if self._nearest is None else self._nearest
 
-    def reshape(self, config: Config | None, nearest: Config | None = None) -> None:
-        """The study's space has changed, and this is the configuration there; ``None``: it has only a nearest one."""
-        self._config, self._nearest = self._config if config is None else config, nearest
-
-    def stand_for(self, goals: Goals) -> None:
-        """Have other objectives: those of a view of the history (``searchers/scalarised.py``)."""
-        self._goals = goals
-        if self.losses is not None:
-            self.losses = self.lowest = goals.losses(self.metrics)
-
     @property
     def loss(self) -> float | None:
         """The objective of the last report, lower is better, of a study that has one."""
@@ -294,16 +191,6 @@ class Trial:
             return {}
         each = zip(self._goals.metrics, self._goals.signs, self.scores, strict=True)
         return {name: sign * loss for name, sign, loss in each}
-
-    def shown(self, digits: int = 5) -> str:
-        """The objectives of the last report as a table has them: ``0.031`` or ``0.031, 1200``."""
-        return numbers(self.values.values(), digits)
-
-    @property
-    def known_losses(self) -> Losses:
-        """The losses of a trial that has reported."""
-        assert self.losses is not None
-        return self.losses
 
     @property
     def score(self) -> float:
@@ -331,7 +218,8 @@ class Trial:
     @property
     def seconds(self) -> float | None:
         """From the first start to the end, pauses included."""
-        return None if self.ended_at is None else self.ended_at - self.asked_at
+        ended = self.runs.ended_at
+        return None if ended is None else ended - self.runs.asked_at
 
     def epochs(self) -> Iterator[int]:
         """The budgets still to train, up to the target, which moves when a scheduler lets the trial go on."""
@@ -367,37 +255,22 @@ class Trial:
         return f"<div><b>Trial {self.number}</b>{tables}</div>"
 
 
-class TrialsByState:
-    """The trials of a history that may still change, by number, and how many are in each state: the one place that changes
-    it."""
+def losses_of(trial: Trial) -> Losses:
+    """The losses of a trial that has reported."""
+    assert trial.losses is not None
+    return trial.losses
 
-    __slots__ = ("_counts", "_members", "paused", "running", "waiting")
 
-    def __init__(self) -> None:
-        self.running: dict[int, Trial] = {}
-        self.paused: dict[int, Trial] = {}
-        self.waiting: dict[int, Trial] = {}
-        self._counts: dict[State, int] = dict.fromkeys(State, 0)
-        self._members = {State.RUNNING: self.running, State.PAUSED: self.paused, State.WAITING: self.waiting}
+def reshape(trial: Trial, config: Config | None, nearest: Config | None = None) -> None:
+    """The study's space has changed, and this is the configuration there; ``None``: it has only a nearest one."""
+    trial._config, trial._nearest = trial._config if config is None else config, nearest
 
-    def count(self, *states: State) -> int:
-        """How many trials are in any of ``states``."""
-        return sum(self._counts[state] for state in states)
 
-    def begin(self, trial: Trial) -> None:
-        """A new trial runs."""
-        self.running[trial.number] = trial
-        self._counts[State.RUNNING] += 1
-
-    def move(self, trial: Trial, state: State) -> None:
-        """A trial changes its state."""
-        self._counts[trial.state] -= 1
-        self._counts[state] += 1
-        if (old := self._members.get(trial.state)) is not None:
-            old.pop(trial.number, None)
-        if (new := self._members.get(state)) is not None:
-            new[trial.number] = trial
-        trial.state = state
+def stand_for(trial: Trial, goals: Goals) -> None:
+    """Have other objectives: those of a view of the history (``searchers/scalarised.py``)."""
+    trial._goals = goals
+    if trial.losses is not None:
+        trial.losses = trial.lowest = goals.losses(trial.metrics)
 
 
 def number_of(trial: Trial | int) -> int:

@@ -175,10 +175,10 @@ def trial_row(history: History, trial: Trial, *, exact: bool = False) -> TrialRo
             "target": trial.target,
             "bracket": trial.bracket,
             "seconds": trial.seconds,
-            "began": trial.asked_at,
+            "began": trial.runs.asked_at,
             "config": config,
             "origin": _cut(str(trial.origin)),
-            "host": host_of(history.environments, trial.by),
+            "host": host_of(history.environments, trial.runs.by),
             "reason": _cut(last_line(trial.reason)) if trial.reason else "",
             "inside": trial.inside,
         }
@@ -193,9 +193,9 @@ def whole_trial(history: History, trial: Trial) -> WholeTrial:
         "config": outline(history.space.dump(trial.config)),
         "origin": str(trial.origin),
         "reason": trial.reason or "",
-        "seen": trial.seen,
-        "crashes": trial.crashes,
-        "lost": trial.times_lost,
+        "seen": trial.runs.seen,
+        "crashes": trial.runs.crashes,
+        "lost": trial.runs.lost,
         "attrs": outline(dict(trial.attrs)),
         "objectives": list(history.goals.metrics),
         "reports": [{"budget": each.budget, "metrics": each.metrics, "at": each.at} for each in reports],
@@ -231,7 +231,7 @@ def reasons(history: History) -> Iterator[tuple[str, list[Trial]]]:
 def _news(history: History) -> float:
     recent = history.trials[-50:] + [history.trials[number] for number in history.ended[-50:]]
     recent += list(history.running.values())[:200]
-    times = [trial.reports[-1].at if trial.reports else trial.asked_at for trial in recent]
+    times = [trial.reports[-1].at if trial.reports else trial.runs.asked_at for trial in recent]
     return max([history.created.at, *times])
 
 

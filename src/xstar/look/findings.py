@@ -11,7 +11,7 @@ from xstar.core.words import number, plural, seconds
 from xstar.errors import NoValue
 from xstar.journal import History
 from xstar.journal.constraints import how_many_beyond
-from xstar.journal.trial import State, Trial
+from xstar.journal.trial import State, Trial, losses_of
 from xstar.look.describe import Description, in_words
 from xstar.look.plots import failures, importance
 from xstar.look.plots.source import valued
@@ -109,7 +109,7 @@ def tradeoffs(history: History) -> str:
         return "No trial is in the front yet."
     ends = []
     for place, name in enumerate(goals.metrics):
-        best = min(front, key=lambda trial: (trial.known_losses[place], trial.number))
+        best = min(front, key=lambda trial: (losses_of(trial)[place], trial.number))
         ends.append(f"{name} {number(best.values[name], 6)} in trial {best.number}")
     text = f"{plural(len(front), 'trial')} of {history.count(State.COMPLETE):,} complete in the front: no other is better in "
     text += f"one objective and as good in all others. The best of each objective: {', '.join(ends)}."

@@ -10,7 +10,7 @@ This is about one machine. A run on another machine is known by its lease alone:
 database, loses its trials after the lease, and when it goes on it writes to its directory as if nothing had happened. So the
 next attempt trains in another one (:func:`take_over`), which begins with a copy of what was saved so far: a link would show
 what is written to the old file later. Which directories a trial has had, and which one counts, follows from the journal
-(``Trial.homes``); the others are never read again.
+(``Runs.homes``); the others are never read again.
 """
 
 from __future__ import annotations

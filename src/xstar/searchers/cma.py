@@ -194,7 +194,9 @@ class _Fold:
         """Follow the trials since the last call: each belongs to the newest generation or opens the next one."""
         for number in range(self._seen, len(history.trials)):
             trial = history.trials[number]
-            if trial.origin.method == "cma" and trial.seen >= history.reshaped:  # before, columns meant something else
+            if (
+                trial.origin.method == "cma" and trial.runs.seen >= history.reshaped
+            ):  # before, columns meant something else
                 self._take(number, trial.origin.numbers, history)
         self._seen = len(history.trials)
 

@@ -20,7 +20,7 @@ from xstar.core.goals import Goal, Goals
 from xstar.core.pareto import Array, non_dominated
 from xstar.journal import History
 from xstar.journal.memo import Memo
-from xstar.journal.trial import Done, New, State, Suggestion, Trial
+from xstar.journal.trial import Done, New, State, Suggestion, Trial, stand_for
 from xstar.searchers.base import Searcher
 
 RHO = 0.05
@@ -91,5 +91,5 @@ class Scalarised(History):
 
 def _scalar(trial: Trial, goals: ScalarGoals) -> Trial:
     made = copy(trial)
-    made.stand_for(goals)
+    stand_for(made, goals)
     return made

@@ -110,7 +110,7 @@ class Folders:
 
     def of(self, trial: Trial | int) -> Path:
         """The trial's folder; of a number, the one that its first attempt had."""
-        return self._of(trial, 0) if isinstance(trial, int) else self._of(trial.number, trial.homes[-1])
+        return self._of(trial, 0) if isinstance(trial, int) else self._of(trial.number, trial.runs.homes[-1])
 
     def _of(self, number: int, home: int) -> Path:
         return self._inside(self.folder / folder_name(number, home))
@@ -119,12 +119,12 @@ class Folders:
         """The folder of the trial's checkpoint, if there is one."""
         folder = self.of(trial) / CHECKPOINT
         if self.store is not None:
-            self.store.fetch(trial.number, folder, trial.homes[-1])
+            self.store.fetch(trial.number, folder, trial.runs.homes[-1])
         return folder if folder.is_dir() and any(folder.iterdir()) else None
 
     def drop_checkpoint(self, trial: Trial) -> None:
         """Delete the trial's checkpoint, and those that count no more; its output stays."""
-        for home in trial.homes:
+        for home in trial.runs.homes:
             if self.store is not None:
                 self.store.drop(trial.number, home)
             shutil.rmtree(self._of(trial.number, home) / CHECKPOINT, ignore_errors=True)  # of a link it removes nothing

@@ -143,7 +143,7 @@ def job_of(study: Study, trial: Trial, *, with_files: bool = True) -> Job:
     """What an executor needs to run a trial that was just asked for."""
     directory = str(study.files.of(trial)) if with_files else None
     budgets = (trial.budget, trial.target, study.scheduler.max_budget)
-    return Job(trial.number, trial.config, trial.attempt, *budgets, directory, trial.homes, trial.alone)
+    return Job(trial.number, trial.config, trial.attempt, *budgets, directory, trial.runs.homes, trial.runs.alone)
 
 
 def _record(study: Study, executor: Executor, outcome: Outcome, fuse: Fuse) -> None:
@@ -219,7 +219,7 @@ def went_wrong(trial: Trial) -> str:
     """A trial that failed, is infeasible or has to be run again, in a line."""
     what = trial.state.value
     if trial.state is State.WAITING:
-        what = "will run again" if trial.alone is None else "will run again, alone"
+        what = "will run again" if trial.runs.alone is None else "will run again, alone"
     return f"trial {trial.number} {what}: {last_line(trial.reason or '')}"
 
 

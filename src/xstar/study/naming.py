@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xstar.core.registry import Registry
-from xstar.core.words import plural
+from xstar.core.words import numbers, plural
 from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.journal.events import Created
@@ -80,7 +80,7 @@ def differences(here: Method, created: Created, roles: Sequence[str]) -> list[st
 def headline(history: History, digits: int = 6) -> str:
     """What was found, for people: ``error=0.031``, or ``5 trials in the front``; empty before there is anything."""
     if history.best is not None:
-        return f"{history.goals.metrics[0]}={history.best.shown(digits)}"
+        return f"{history.goals.metrics[0]}={numbers(history.best.values.values(), digits)}"
     return f"{plural(len(history.front), 'trial')} in the front" if history.front else ""
 
 

@@ -213,7 +213,7 @@ class Study(Shown):
     ) -> ev.Reported | ev.Failed | None:
         # An executor may report late through nobody's fault; a caller who owns the loop should know better, unless the
         # trial was taken from it.
-        if strict and trial.times_lost == 0 and is_late(trial, run):
+        if strict and trial.runs.lost == 0 and is_late(trial, run):
             what, found = f"trial {trial.number}", f"state={trial.state.value}"
             raise InvalidReport(what, "must be running to take a report", found, "ask for a new trial")
         now = self.clock()

@@ -15,7 +15,7 @@ from xstar.core.words import plural
 from xstar.errors import InvalidArgument, NoValue, SeveralObjectives
 from xstar.journal import History
 from xstar.journal.constraints import how_many_beyond
-from xstar.journal.trial import Trial
+from xstar.journal.trial import Trial, losses_of
 
 
 def reference_of(history: History, given: Mapping[str, float] | None = None) -> Array:
@@ -32,7 +32,7 @@ def reference_of(history: History, given: Mapping[str, float] | None = None) -> 
 def covered(history: History, given: Mapping[str, float] | None = None) -> tuple[float, dict[str, float]]:
     """The hypervolume of the front, and the reference point beside it in the user's own directions."""
     r = reference_of(history, given)
-    front = np.array([trial.known_losses for trial in history.front]).reshape(-1, len(r))
+    front = np.array([losses_of(trial) for trial in history.front]).reshape(-1, len(r))
     named = {
         name: sign * value for name, sign, value in zip(history.goals.metrics, history.goals.signs, r, strict=True)
     }
@@ -71,7 +71,7 @@ def picked(
     if not front:
         raise NoValue("no trial is in the front yet")
     signs, names = np.array(goals.signs), list(goals.metrics)
-    losses = np.array([trial.known_losses for trial in front])
+    losses = np.array([losses_of(trial) for trial in front])
     limits = np.full(len(names), np.inf)
     for name, value in _known(goals, bounds, "pick").items():
         limits[names.index(name)] = signs[names.index(name)] * value

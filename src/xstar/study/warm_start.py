@@ -16,7 +16,7 @@ from xstar.core.goals import Goals
 from xstar.core.randomness import Streams
 from xstar.errors import InvalidArgument
 from xstar.journal import History, events as ev
-from xstar.journal.trial import State
+from xstar.journal.trial import State, losses_of
 from xstar.searchers import CMA, PBIL, Grid, Random, Searcher, Sobol
 from xstar.space import Space
 from xstar.space.transfer import carried
@@ -143,7 +143,7 @@ def _some(numbers: list[int], history: History) -> list[int]:
     if len(numbers) <= MOST:
         return numbers
     trials = history.trials
-    ranking = np.argsort(history.goals.ordered([trials[number].known_losses for number in numbers]))
+    ranking = np.argsort(history.goals.ordered([losses_of(trials[number]) for number in numbers]))
     place = dict(zip(numbers, ranking.tolist(), strict=True))
     order = sorted(numbers, key=lambda number: (-trials[number].budget, place[number]))
     best, others = order[: MOST // 2], sorted(order[MOST // 2 :])

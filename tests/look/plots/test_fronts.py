@@ -13,6 +13,7 @@ from tests.look.plots.studies import edge
 from xstar.core.pareto import hypervolume
 from xstar.errors import InvalidArgument, SeveralObjectives
 from xstar.journal import History
+from xstar.journal.trial import losses_of
 from xstar.look.plots.kinds import KINDS
 from xstar.look.view import StudyView
 from xstar.study.tradeoffs import covered
@@ -75,7 +76,7 @@ def test_every_volume_is_that_of_the_front_then() -> None:
             then.fold(event)
             if step.trial.number in then.fronts.in_order:
                 break
-        front = np.array([trial.known_losses for trial in then.front])
+        front = np.array([losses_of(trial) for trial in then.front])
         assert_allclose(volume, hypervolume(front, r))
 
 

@@ -34,7 +34,7 @@ def reader(history: History, name: str) -> Read:
         "budget": lambda trial: trial.budget,
         "seconds": lambda trial: ABSENT if trial.seconds is None else trial.seconds,
         "bracket": lambda trial: trial.bracket,
-        "began": lambda trial: trial.asked_at,
+        "began": lambda trial: trial.runs.asked_at,
     }
     if name in history.space.parameters:
         return lambda trial: value_in(trial, name)

@@ -15,7 +15,7 @@ from xstar.core.pareto import hypervolume
 from xstar.errors import InvalidArgument
 from xstar.journal import History, Step
 from xstar.journal.incumbent import Joined
-from xstar.journal.trial import State, Trial
+from xstar.journal.trial import State, Trial, losses_of
 from xstar.look.plots.figure import QUIET, STATE_COLOURS, Figure, Trace, axis, dots, empty, figure, line, number, text
 from xstar.look.plots.source import MOST_DOTS, Array, Source, joined, shown_of, thinned, valued
 
@@ -99,7 +99,7 @@ def _volume(history: History, clock: Clock) -> Best:
         return Best(goals, clock.over, clock.unit, NO_STAIRS)
     r = goals.reference([row[2:] for row in history.observed])
     kept = thinned(len(steps), MOST_FRONTS, [len(steps) - 1])
-    Y = np.array([step.trial.known_losses for step in steps])
+    Y = np.array([losses_of(step.trial) for step in steps])
     # What left the front is dominated by what came, and covers nothing more.
     volumes = np.array([hypervolume(Y[: place + 1], r) for place in kept])
     x = clock.of_steps([steps[place] for place in kept])

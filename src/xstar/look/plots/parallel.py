@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xstar.journal import History
-from xstar.journal.trial import State
+from xstar.journal.trial import State, losses_of
 from xstar.look.plots.figure import Figure, Trace, axis, dots, empty, figure, line, number, text, upright
 from xstar.look.plots.source import Array, Dimension, Drawn, Source, dimensions, joined, shown_of, thinned
 
@@ -60,7 +60,7 @@ def _several(history: History, most: int) -> Parallel:
     """Complete trials; losses are their places in the order of trials."""
     goals = history.goals
     complete = [trial for trial in history.trials if trial.state is State.COMPLETE]
-    order = goals.ordered([trial.known_losses for trial in complete]) if complete else np.empty(0, dtype=np.intp)
+    order = goals.ordered([losses_of(trial) for trial in complete]) if complete else np.empty(0, dtype=np.intp)
     ranks = np.argsort(order).astype(float)
     kept = thinned(len(complete), most, order[:BEST_LINES].tolist())
     some = [complete[place] for place in kept]

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
-from xstar.core.words import plural, seconds
+from xstar.core.words import numbers, plural, seconds
 from xstar.journal import History
 from xstar.journal.constraints import beyond, how_many_beyond
 from xstar.journal.trial import State, Trial
@@ -44,7 +44,7 @@ def in_a_line(tracker: Tracker, trial: Trial) -> str:
     if words := beyond(history.bounds, trial.metrics):
         text += f", {words}"
     if tracker.best is not None:
-        text += f" (best {tracker.best.shown()}, trial {tracker.best.number})"
+        text += f" (best {numbers(tracker.best.values.values())}, trial {tracker.best.number})"
     elif front := history.front:
         text += f" ({plural(len(front), 'trial')} in the front)"
     took, left = trial.seconds if trial.state.over else tracker.running_for(trial), tracker.remaining()

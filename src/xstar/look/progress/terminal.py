@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from xstar.core.reasons import last_line
-from xstar.core.words import harmless, plural, seconds, short_config
+from xstar.core.words import harmless, numbers, plural, seconds, short_config
 from xstar.journal.trial import State, Trial
 from xstar.look.progress.lines import LogProgress, choice_of, in_a_line
 from xstar.look.progress.tracker import BROKEN, Progress, Tracker
@@ -124,7 +124,9 @@ def _running(tracker: Tracker, trials: list[Trial]) -> Table:
         epochs = f"{trial.budget}/{trial.target}" if trial.target else str(trial.budget)
         curve = (curves.get(trial.number, ""),) if curves else ()
         elapsed = seconds(tracker.running_for(trial))
-        table.add_row(str(trial.number), epochs, trial.shown(), *curve, elapsed, short_config(trial.config))
+        table.add_row(
+            str(trial.number), epochs, numbers(trial.values.values()), *curve, elapsed, short_config(trial.config)
+        )
     if (more := len(trials) - MOST_ROWS) > 0:
         table.add_row(*[""] * (len(table.columns) - 1), f"and {plural(more, 'more trial')}")
     return table

@@ -123,7 +123,7 @@ class Tracker:
 
     def running_for(self, trial: Trial) -> float | None:
         """Seconds since the present run of the trial began: a resumed or promoted one was asked for long ago."""
-        attempt, began = self._starts.get(trial.number, (0, trial.asked_at))
+        attempt, began = self._starts.get(trial.number, (0, trial.runs.asked_at))
         return self._clock() - began if attempt == trial.attempt else None
 
     def rate(self) -> float | None:
