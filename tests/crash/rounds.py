@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.crash.acts import Acts
 from tests.crash.journal import Run, Watch
 from tests.crash.processes import Watched, children, kill_child, parent_of, started_by
 from tests.crash.server import Server
@@ -49,6 +50,8 @@ class Tally:
 
     kills: Counter[str] = field(default_factory=Counter)
     hits: Counter[str] = field(default_factory=Counter)
+    acts: Counter[str] = field(default_factory=Counter)
+    """What was done to the storage after kills (``Acts``)."""
     cut_off: int = 0
     """Runs of trials that kills cut off."""
     trials: int = 0
@@ -61,6 +64,7 @@ class Tally:
     def add(self, other: Tally) -> None:
         self.kills += other.kills
         self.hits += other.hits
+        self.acts += other.acts
         for name in ("cut_off", "trials", "acknowledged", "audits", "decisions"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
@@ -83,11 +87,14 @@ class Round:
         executor: str = "processes",
         core_types: Sequence[str] = (),
         objectives: int = 1,
+        acting: float = 0.25,
     ) -> None:
+        """``acting`` is the probability of an act after a kill; 1 means every act after every kill."""
         self.folder, self.method, self.server, self.dice = folder, method, server, dice
         self.executor, self.core_types, self.objectives = executor, core_types, objectives
         self.storage = server.url if server is not None else str(folder / "crash.db")
-        self.name = f"{folder.name}-{method}"
+        self.name, self.acting = f"{folder.name}-{method}", acting
+        self._acts = Acts(self.storage, self.name, folder)
         self.acknowledged = folder / "acknowledged.txt"
         self.acknowledged.touch()
         self.tally = Tally()
@@ -108,6 +115,7 @@ class Round:
                 self.tally.hits[kind] += hit
                 self._watch.check()
                 self._check_cut_off()
+                self._act()
             self._finish()
         finally:
             for program in self._programs:
@@ -115,6 +123,13 @@ class Round:
                 program.wait()
             self._watch.close()
         return self.tally
+
+    def _act(self) -> None:
+        if self.acting < 1 and self.dice.random() >= self.acting:
+            return
+        for act in self._acts.kinds if self.acting >= 1 else [self.dice.choice(self._acts.kinds)]:
+            getattr(self._acts, act)()
+            self.tally.acts[act] += 1
 
     # ------------------------------------------------------------ programs
 

@@ -1,13 +1,15 @@
 """Kill programs, workers and the PostgreSQL server at random until so many kills have hit work; check after each.
 
     python -m tests.crash.soak [--kills 1000] [--seed 0] [--record FILE] [--minutes 60] [--core-types Haswell,Nehalem]
+        [--storages sqlite] [--executors processes] [--acting 1]
 
 Rounds alternate between random search, ASHA and MOBSTER, between SQLite and PostgreSQL, between one objective and two, and
 between training in the program, in worker processes and on a Ray cluster. In each, two programs share a study, with two workers
 each where there are any; every program that starts chooses its BLAS kernels anew. Kills are drawn at random; some programs are
-stopped instead, for longer than their lease, and go on afterwards. After each kill the study is checked, and in the end two
-programs bring it to its end. The first thing that does not hold ends the soak with an error, and leaves the folder of the round
-behind.
+stopped instead, for longer than their lease, and go on afterwards. After each kill the study is checked; after a quarter of
+them (each with ``--acting 1``) the storage is backed up and restored, or the study exported, imported and deleted. At the end
+two programs bring it to its end. The first thing that does not hold ends the soak with an error, and leaves the folder of the
+round behind.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ from tests.servers import own_places
 
 METHODS = ("random", "asha", "mobster")
 EXECUTORS = ("processes", "inline", "ray")
+STORAGES = ("sqlite", "postgresql")
 CORE_TYPES = ("Haswell", "Sandybridge", "Nehalem")
 PACKS = {
     "sqlite": ("worker",) * 5 + ("program",) * 3 + ("group",) * 2 + ("stop",) * 2,
@@ -61,6 +64,8 @@ def soak(
     end: float,
     core_types: Sequence[str] = (),
     executors: Sequence[str] = EXECUTORS,
+    storages: Sequence[str] = STORAGES,
+    acting: float = 0.25,
 ) -> dict[str, Tally]:
     """What was done and found, by storage, method and executor, when ``kills`` have hit work or the time has come."""
     dice, tallies = random.Random(seed), dict[str, Tally]()
@@ -70,7 +75,7 @@ def soak(
         address = ""
         for number in itertools.count():
             method = METHODS[number % 3]
-            storage = ("sqlite", "postgresql")[number % 2]
+            storage = storages[number % len(storages)]
             hits = sum(tally.hits.total() for tally in tallies.values())
             if hits >= kills or time.monotonic() > end:
                 return tallies
@@ -82,7 +87,7 @@ def soak(
             objectives, where = 1 + number // 6 % 2, address if executor == "ray" else executor
             pack = kinds(storage, executor, min(PER_ROUND[method] // objectives, kills - hits), dice)
             on = server if storage == "postgresql" else None
-            found = Round(place, method, on, dice, where, core_types, objectives).run(pack)
+            found = Round(place, method, on, dice, where, core_types, objectives, acting).run(pack)
             tallies.setdefault(f"{storage} {method} {executor}", Tally()).add(found)
             shutil.rmtree(place)
             done = f"{hits + found.hits.total():5} of {kills}"
@@ -92,8 +97,10 @@ def soak(
 
 def line(tally: Tally) -> str:
     kinds = ", ".join(f"{kind} {tally.hits[kind]}/{count}" for kind, count in sorted(tally.kills.items()))
+    acts = ", ".join(f"{count} {act}" for act, count in sorted(tally.acts.items()))
     return (
-        f"hits/kills: {kinds}; {tally.cut_off} runs cut off, {tally.trials} trials, {tally.acknowledged} acknowledged, "
+        f"hits/kills: {kinds}; acts: {acts or 'none'}; "
+        f"{tally.cut_off} runs cut off, {tally.trials} trials, {tally.acknowledged} acknowledged, "
         f"{tally.audits} audits of {tally.decisions} decisions"
     )
 
@@ -104,6 +111,10 @@ def record(tallies: dict[str, Tally], arguments: argparse.Namespace, seconds: fl
     for tally in tallies.values():
         total.add(tally)
     given = f"--kills {arguments.kills} --seed {arguments.seed} --minutes {arguments.minutes:g}"
+    if arguments.acting != 0.25:
+        given += f" --acting {arguments.acting:g}"
+    if arguments.storages != ",".join(STORAGES):
+        given += f" --storages {arguments.storages}"
     if arguments.executors != ",".join(EXECUTORS):
         given += f" --executors {arguments.executors}"
     if arguments.core_types != ",".join(CORE_TYPES):
@@ -125,6 +136,10 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=600.0, help="begin no round after so many minutes")
     parser.add_argument("--record", type=Path, help="a file for the figures")
     parser.add_argument("--executors", default=",".join(EXECUTORS))
+    parser.add_argument("--storages", default=",".join(STORAGES))
+    parser.add_argument(
+        "--acting", type=float, default=0.25, help="how often something is done to the storage after a kill"
+    )
     parser.add_argument("--core-types", default=",".join(CORE_TYPES), help="of OpenBLAS; empty: that of this machine")
     arguments = parser.parse_args()
     logging.getLogger("xstar").addHandler(logging.NullHandler())  # of outages, which we make ourselves
@@ -139,6 +154,8 @@ def main() -> None:
             begun + 60 * arguments.minutes,
             core_types,
             arguments.executors.split(","),
+            arguments.storages.split(","),
+            arguments.acting,
         )
     shutil.rmtree(folder)
     found = record(tallies, arguments, time.monotonic() - begun)

@@ -34,7 +34,8 @@ def rounds_folder(tmp_path: Path) -> Path:
 
 def test_programs_and_workers_of_an_sqlite_study_are_killed(tmp_path: Path) -> None:
     kinds = ("worker", "program", "group", "worker")
-    tally = Round(rounds_folder(tmp_path), "asha", None, random.Random(1)).run(kinds)
+    tally = Round(rounds_folder(tmp_path), "asha", None, random.Random(1), acting=1.0).run(kinds)
+    assert tally.acts == {"copy": len(kinds), "exchange": len(kinds)}
     assert tally.kills == {"worker": 2, "program": 1, "group": 1}
     assert tally.cut_off >= 1
     assert tally.audits == len(kinds) + 2

@@ -78,6 +78,13 @@ def test_a_backup_beside_the_log_of_another_file_is_not_opened(tmp_path: Path) -
     assert trials(tmp_path / "a.db") == 2
 
 
+def test_a_new_storage_is_made_beside_the_log_of_one_that_was_deleted(tmp_path: Path) -> None:
+    killed(tmp_path / "a.db", 5)
+    (tmp_path / "a.db").unlink()
+    told(tmp_path / "a.db", 2)
+    assert trials(tmp_path / "a.db") == 2
+
+
 def test_a_restored_storage_is_the_backup_and_what_was_there_is_kept(tmp_path: Path) -> None:
     killed(tmp_path / "a.db", 2)
     backup(tmp_path / "a.db", tmp_path / "b.db")
@@ -107,6 +114,8 @@ def test_a_storage_with_living_programs_is_not_replaced(tmp_path: Path) -> None:
         ask(study)
         with pytest.raises(StorageBusy, match=f"process {os.getpid()}.*end them first"):
             copies.restore(tmp_path / "b.db", tmp_path / "a.db")
+        backup(tmp_path / "a.db", tmp_path / "c.db")
+        copies.restore(tmp_path / "b.db", tmp_path / "c.db")  # nobody runs trials in a copy
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from xstar.core.words import plural
 from xstar.errors import InvalidArgument, StorageBusy, StorageError
 from xstar.journal.events import CLAIMS, KINDS
 from xstar.storage.connections import COMPANIONS
-from xstar.storage.database import Database, translated
+from xstar.storage.database import Database, check_log, translated
 from xstar.storage.leases import LeaseHolder
 
 _CLAIMS = ", ".join(f"'{kind}'" for kind, cls in KINDS.items() if cls in CLAIMS)
@@ -95,8 +95,9 @@ def _copy(source: Database, target: Path, make_way: Callable[[], None] = lambda:
 def _copy_pages(source: Database, part: Path, target: Path) -> None:
     with closing(source.connections.connect()) as copied_from:
         try:
-            with closing(sqlite3.connect(part)) as copy:
+            with closing(sqlite3.connect(part, isolation_level=None)) as copy:
                 copied_from.backup(copy)
+                copy.execute("DELETE FROM xstar_leases")  # no program runs trials in a copy
                 # A file in this mode has no log: one that is found beside it later is another file's.
                 copy.execute("PRAGMA journal_mode=DELETE")
         except sqlite3.Error as error:
@@ -123,9 +124,10 @@ def check(path: Path) -> dict[str, int]:
 def _check_unused(target: Path) -> None:
     """Refuse a storage in which a program of this machine runs trials: it would have to end."""
     try:
+        check_log(target)
         with closing(sqlite3.connect(target.absolute().as_uri() + "?mode=ro", uri=True)) as connection:
             found = {row[0] for row in connection.execute("SELECT holder FROM xstar_leases")}
-    except sqlite3.Error:
+    except (StorageError, sqlite3.Error):
         return  # none is there, or it cannot be read, for which a backup is restored
     living = [known for known in map(LeaseHolder.parse, found) if known is not None and known.lives_here()]
     if living:

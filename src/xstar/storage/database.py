@@ -62,7 +62,7 @@ class Database:
         if self.path is not None:
             if not make and not self.path.exists():
                 raise StorageError(f"there is no storage {shown}; {OTHER}")
-            _check_log(self.path)
+            check_log(self.path)
         self._prepare(make)
         self._file = _identity(self._place)
 
@@ -167,13 +167,15 @@ def _identity(path: str) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _check_log(path: Path) -> None:
+def check_log(path: Path) -> None:
     """Refuse a file beside the log of another one, which SQLite would play back into it.
 
     That of a file which was copied by ``xstar backup`` or ``restore``, until it is first opened: it says that it has no log.
     """
     log = path.with_name(path.name + "-wal")
     if not log.exists() or not log.stat().st_size:  # looked for first: a file that gets a log says so before
+        return
+    if not path.exists():  # SQLite removes the log when it makes the file
         return
     with path.open("rb") as file:
         header = file.read(20)
