@@ -145,9 +145,9 @@ def mattered(view: StudyView) -> str:
         for name, total, error in zip(data.names, data.total, data.total_error, strict=True)
         if total >= 0.05
     ]
-    quiet = [name for name, total in zip(data.names, data.total, strict=True) if total < 0.05]
+    minor = [name for name, total in zip(data.names, data.total, strict=True) if total < 0.05]
     text = f"Of the differences in {data.metric}: {', '.join(parts[:6]) or 'none stands out'}"
-    less = f"; {', '.join(quiet[:8])} hardly any" if quiet else ""
+    less = f"; {', '.join(minor[:8])} hardly any" if minor else ""
     means = (
         f"functional ANOVA of a random forest, interactions included, ± over its trees, {data.trials:,} {data.which}"
     )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FIRST_COLUMNS = ("number", "state", "value", "budget")
-"""With several objectives, ``front`` says in the place of ``value`` whether a trial is in the front."""
+"""With several objectives, ``front`` says instead of ``value`` whether a trial is in the front."""
 LAST_COLUMNS = ("origin", "seconds", "reason")
 
 ABSENT = object()  # an inactive parameter, or a metric that was not reported: unlike None, which a Choice may offer

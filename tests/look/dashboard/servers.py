@@ -15,7 +15,7 @@ import uvicorn
 import xstar as xs
 from tests.look.plots.studies import HOSTILE
 from tests.waiting import PATIENCE
-from xstar.look.dashboard.app import Settings, make_app
+from xstar.look.dashboard.app import ServerOptions, make_app
 from xstar.look.dashboard.security import LOOPBACK, Access
 from xstar.look.dashboard.server import configured
 from xstar.storage import SqlStorage
@@ -47,7 +47,7 @@ class Server:
         self, storage: Path, *, port: int = 0, token: str | None = None, write: bool = False, keep_alive: int = 1000
     ) -> None:
         self._place = SqlStorage(storage)
-        self.app = make_app(self._place, Settings(Access(token, LOOPBACK), str(storage), write))
+        self.app = make_app(self._place, ServerOptions(Access(token, LOOPBACK), str(storage), write))
         # asyncio switches off the delay of small packets only where the protocol is named
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

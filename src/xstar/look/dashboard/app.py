@@ -33,7 +33,7 @@ WEEK = {"cache-control": "public, max-age=604800, immutable"}
 
 
 @dataclass(frozen=True)
-class Settings:
+class ServerOptions:
     """What the server is started with."""
 
     access: Access
@@ -50,11 +50,11 @@ class Login(BaseModel):
     token: str = Field(max_length=500)
 
 
-def make_app(storage: SqlStorage, settings: Settings) -> Guard:
+def make_app(storage: SqlStorage, options: ServerOptions) -> Guard:
     """The whole server as an ASGI application."""
     feeds = Feeds(storage)
-    readers = reading.Reading(feeds, settings.directory)
-    writers = writing.Writers(settings.storage, settings.directory)
+    readers = reading.Reading(feeds, options.directory)
+    writers = writing.Writers(options.storage, options.directory)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -70,14 +70,14 @@ def make_app(storage: SqlStorage, settings: Settings) -> Guard:
         lifespan=lifespan,
     )
     _errors(app)
-    _pages(app, settings)
+    _pages(app, options)
     app.include_router(reading.router(readers))
-    if settings.write:
+    if options.write:
         app.include_router(writing.router(writers))
-    return Guard(app, settings.access, readers.closing)
+    return Guard(app, options.access, readers.closing)
 
 
-def _pages(app: FastAPI, settings: Settings) -> None:
+def _pages(app: FastAPI, options: ServerOptions) -> None:
     def page() -> Response:
         return FileResponse(STATIC / "index.html", media_type="text/html")
 
@@ -89,10 +89,10 @@ def _pages(app: FastAPI, settings: Settings) -> None:
 
     @app.post("/login", include_in_schema=False)
     def login(request: Request, body: Login) -> Response:
-        if not settings.access.is_token(body.token):
+        if not options.access.is_token(body.token):
             return reading.Answer({"error": "that is not the token"}, 401)
-        cookie = settings.access.cookie(request.headers["host"])
-        return reading.Answer({"write": settings.write}, headers={"set-cookie": cookie})
+        cookie = options.access.cookie(request.headers["host"])
+        return reading.Answer({"write": options.write}, headers={"set-cookie": cookie})
 
     @app.get("/static/{name}", include_in_schema=False)
     def static(name: str) -> Response:
@@ -109,7 +109,7 @@ def _pages(app: FastAPI, settings: Settings) -> None:
     @app.get("/api/about")
     def about() -> dict[str, Any]:
         """What this server is, and whether it may write."""
-        return {"version": VERSION, "write": settings.write}
+        return {"version": VERSION, "write": options.write}
 
 
 def _errors(app: FastAPI) -> None:

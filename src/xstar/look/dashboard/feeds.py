@@ -8,9 +8,8 @@ written here, no lease is looked at, and no lock of the database is held between
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from xstar.core.clock import wall_clock
@@ -29,12 +28,8 @@ MOST_FEEDS, MOST_EVENTS = 16, 4_000_000
 KEEP_SECONDS = 60.0
 """A study that nobody asked about for so long is no longer followed."""
 LOOK_SECONDS = 1.0
-RECENT = 20_000
-"""Events whose trials are remembered, to tell pages what is new."""
 MOST_FIGURES = 48
 """Figures and pages of trials kept by study; each is a few hundred kB at most."""
-MOST_MESSAGES = 16
-"""Messages to pages kept by study: what is new since one moment or another. Pages that keep up ask for the same one."""
 
 
 class Feed:
@@ -48,36 +43,21 @@ class Feed:
         self.asked_at = wall_clock()
         self.total = 1
         """Events that the journal has, as of the last look."""
-        self.changed: deque[tuple[int, int]] = deque(maxlen=RECENT)
-        """(number of the event, its trial) of the latest events."""
         self._past = self.view
         self._past_lock = threading.RLock()
         self.answers = Shared(MOST_FIGURES)
-        self.messages = Shared(MOST_MESSAGES)
 
     def advance(self, portion: int = PORTION) -> int:
         """Fold at most ``portion`` further events; returns how many there were."""
         with self.lock:
-            count = 0
-            for event in islice(iter(self.view.events.read(self.history.seen)), portion):
-                number = getattr(event, "trial", None)
-                if number is not None:
-                    self.changed.append((self.history.seen, number))
-                self.history.fold(event)
-                count += 1
+            before = self.history.seen
+            self.view.extended(before + portion)
             self.total = max(self.total, self.history.seen)
-            return count
+            return self.history.seen - before
 
     @property
     def caught_up(self) -> bool:
         return self.history.seen >= self.total
-
-    def trials_since(self, seen: int) -> list[int] | None:
-        """The trials that events from number ``seen`` on speak of; ``None``: more than are remembered."""
-        with self.lock:
-            if self.changed and self.changed[0][0] > seen and len(self.changed) == RECENT:
-                return None
-            return sorted({trial for place, trial in self.changed if place >= seen})
 
     def at(self, seen: int | None, use: Callable[[StudyView], Any]) -> Any:
         """What ``use`` makes of the study as it was after ``seen`` events (``None``: as it is now)."""
@@ -169,7 +149,7 @@ class Feeds:
 
 
 class _Answer:
-    """One answer; whoever asks first makes it while the others wait for it."""
+    """One answer; the first who asks makes it while the others wait."""
 
     __slots__ = ("lock", "made")
 
@@ -202,8 +182,3 @@ class Shared:
                 answer.made = make()
                 self.made += 1
             return answer.made
-
-    def peek(self, question: Hashable) -> bytes | None:
-        """The answer if it is made already; never waits."""
-        answer = self._answers.get(question)
-        return None if answer is None else answer.made

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,8 +29,6 @@ MOST_PAGE = 200
 MOST_COMPARED = 12
 TICK = 1.0
 """Seconds between two looks at what is new."""
-MOST_NEW = 100
-"""Trials that are sent one by one; where more changed, the page asks for what it shows."""
 MOST_STREAMS = 256
 RESERVED = {"at", "study"}
 
@@ -85,6 +83,11 @@ class Answer(JSONResponse):
         return written(content)
 
 
+def shared(feed: Feed, question: Hashable, at: int | None, use: Callable[[StudyView], Any]) -> Response:
+    """What ``use`` makes of a study at a moment: once for all who ask the same question."""
+    return Response(feed.answers.get(question, lambda: written(feed.at(at, use))), media_type="application/json")
+
+
 def figure(feed: Feed, name: str, at: int | None, words: dict[str, str], others: list[Feed]) -> bytes:
     """A figure as JSON; the same question at the same moment is answered from memory."""
     found = kind(name)
@@ -105,10 +108,10 @@ def figure(feed: Feed, name: str, at: int | None, words: dict[str, str], others:
 
 
 async def new(reading: Reading, name: str, since: int, request: Request) -> AsyncIterator[str]:
-    """What is new in a study, as server-sent events: an ``id`` per message, so that a browser goes on where it was."""
+    """How far a study is, whenever it got further, as server-sent events: a page then asks for what it shows."""
     feeds = reading.feeds
     reading.streams += 1
-    quiet = 0.0
+    silence = 0.0
     try:
         yield "retry: 2000\n\n"
         while not reading.closing.is_set() and not await request.is_disconnected():
@@ -116,37 +119,19 @@ async def new(reading: Reading, name: str, since: int, request: Request) -> Asyn
             if feed is None:
                 feed = await asyncio.to_thread(feeds.get, name)
             feed.asked_at = wall_clock()
-            if feed.history.seen > since or feeds.trouble:
-                quiet = 0.0
-                since, message = await _news(feed, since, feeds.trouble)
-                yield f"id: {since}\ndata: {message}\n\n"
-            elif quiet >= 15:
-                quiet = 0.0
+            seen = feed.history.seen
+            if seen > since or feeds.trouble:
+                silence, since = 0.0, seen
+                yield f"id: {seen}\ndata: {json.dumps({'seen': seen, 'trouble': feeds.trouble})}\n\n"
+            elif silence >= 15:
+                silence = 0.0
                 yield ": still here\n\n"
-            quiet += TICK
+            silence += TICK
             await asyncio.sleep(TICK)
     except XstarError as error:
         yield f"event: gone\ndata: {json.dumps({'error': str(error)})}\n\n"
     finally:
         reading.streams -= 1
-
-
-async def _news(feed: Feed, since: int, trouble: str) -> tuple[int, str]:
-    """How many events are folded, and what is new since ``since`` as JSON: made once for all pages that were told as much."""
-    seen = feed.history.seen
-    question = (since, seen, feed.total, trouble)
-    made = feed.messages.peek(question)
-    if made is None:
-        made = await asyncio.to_thread(feed.messages.get, question, lambda: written(_message(feed, since, trouble)))
-    return seen, made.decode()
-
-
-def _message(feed: Feed, since: int, trouble: str) -> dict[str, Any]:
-    with feed.lock:
-        numbers, history = feed.trials_since(since), feed.history
-        few = numbers is not None and len(numbers) <= MOST_NEW
-        changed = [trial_row(history, history.trials[number]) for number in numbers or ()] if few else None
-        return {"summary": glance(feed.view, feed.total), "trials": changed, "trouble": trouble}
 
 
 def router(reading: Reading) -> APIRouter:
@@ -168,10 +153,9 @@ def router(reading: Reading) -> APIRouter:
 
         def use(moment: StudyView) -> dict[str, Any]:
             plots = [each.name for each in KINDS.values() if each.suits(moment.history)]
-            return {**glance(moment, total), "plots": plots}
+            return {**glance(moment, total), "plots": plots, "now": feed.history.seen}
 
-        made: dict[str, Any] = feed.at(at, use)
-        return Answer({**made, "now": feed.history.seen})
+        return shared(feed, ("study", at, feed.history.seen, total), at, use)
 
     @api.get("/studies/{name}/plots/{plot}")
     def plot(request: Request, name: str, plot: str, at: At = None) -> Response:
@@ -205,8 +189,7 @@ def router(reading: Reading) -> APIRouter:
 
         feed = feeds.get(name)
         question = ("trials", at or feed.history.seen, filter, tuple(state or ()), sort, descending, page, size)
-        made = feed.answers.get(question, lambda: written(feed.at(at, use)))
-        return Response(made, media_type="application/json")
+        return shared(feed, question, at, use)
 
     @api.get("/studies/{name}/trials/{number}")
     def trial(name: str, number: Number, at: At = None) -> Response:

@@ -33,7 +33,7 @@ MOST_BODY = 1_000_000
 """Bytes of a request's body: a configuration with an architecture has a few thousand."""
 MOST_ADDRESS = 8_000
 LOGINS, LOGIN_RATE = 10.0, 0.2
-"""Attempts at the token, by client: ten at once, then one every five seconds. Whoever guesses locks out nobody else.
+"""Attempts at the token, by client: ten at once, then one every five seconds. A client that guesses locks out no other.
 The same wrong token once more, as an old page sends it, is no further attempt."""
 MOST_CLIENTS = 1000
 WRONG, TOO_MANY = "the token is missing or wrong", (429, "too many attempts; wait a few seconds")

@@ -39,7 +39,7 @@ def is_loopback(host: str) -> bool:
 
 
 def access(host: str, token: str | None, *, write: bool, hosts: Sequence[str] = ()) -> Access:
-    """Who is let in. Whoever asks for more than reading on this machine alone gets a token: their own, or a new one."""
+    """Who is let in: for more than reading on this machine alone a token is needed, the user's own or a new one."""
     given = token or os.environ.get(TOKEN_VARIABLE) or None
     if given is not None and len(given) < SHORTEST_TOKEN:
         rule = f"must have at least {SHORTEST_TOKEN} characters"
@@ -89,7 +89,7 @@ def serve(
     try:
         import uvicorn
 
-        from xstar.look.dashboard.app import Settings, make_app
+        from xstar.look.dashboard.app import ServerOptions, make_app
     except ModuleNotFoundError as error:
         raise MissingExtra(
             f"the dashboard needs {error.name}: pip install '.[dashboard]' in a checkout of xstar"
@@ -97,7 +97,7 @@ def serve(
     from xstar.look.plots.output import javascript_file
 
     javascript_file()  # says what is missing now, not in the browser
-    app = make_app(place, Settings(permitted, storage, write, directory))
+    app = make_app(place, ServerOptions(permitted, storage, write, directory))
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # With the protocol named: asyncio then sends small packets at once, not 40 ms later.
     with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:

@@ -30,13 +30,13 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Enqueue(Strict):
+class EnqueueBody(Strict):
     """A configuration, or a part of one, to be tried first."""
 
     config: Config
 
 
-class Add(Strict):
+class AddBody(Strict):
     """An observation made elsewhere."""
 
     config: Config
@@ -44,32 +44,32 @@ class Add(Strict):
     budget: int | None = Field(None, ge=1, le=2**53)
 
 
-class Annotate(Strict):
+class AnnotateBody(Strict):
     """Names and values of any JSON."""
 
     attrs: Config
 
 
-class Report(Strict):
+class ReportBody(Strict):
     """Metrics at a budget (left out: one more than the last)."""
 
     metrics: Metrics
     budget: int | None = Field(None, ge=1, le=2**53)
 
 
-class Tell(Strict):
+class TellBody(Strict):
     """The final value or metrics."""
 
     metrics: Metrics
 
 
-class Hold(Strict):
+class HoldBody(Strict):
     """Whether trials may be started."""
 
     state: Literal["pause", "stop", "resume"]
 
 
-class Fail(Strict):
+class FailBody(Strict):
     """Why a trial has no value."""
 
     reason: str = Field(max_length=20_000)
@@ -110,21 +110,21 @@ def router(writers: Writers) -> APIRouter:
     api = APIRouter(prefix="/api", tags=["writing"])
 
     @api.post("/studies/{name}/enqueue")
-    def enqueue(name: str, body: Enqueue) -> Response:
+    def enqueue(name: str, body: EnqueueBody) -> Response:
         """Have a configuration tried before the searcher is asked again."""
         study = writers.get(name)
         study.enqueue(body.config)
         return Answer({"queued": len(study.history.queue)})
 
     @api.post("/studies/{name}/hold")
-    def hold(name: str, body: Hold) -> Response:
+    def hold(name: str, body: HoldBody) -> Response:
         """Pause a study, stop it, or let it go on."""
         study = writers.get(name)
         {"pause": study.pause, "stop": study.stop, "resume": study.resume}[body.state]()
         return Answer({"hold": study.history.hold})
 
     @api.post("/studies/{name}/add")
-    def add(name: str, body: Add) -> Response:
+    def add(name: str, body: AddBody) -> Response:
         """Record an observation made elsewhere."""
         study = writers.get(name)
         return Answer(trial_row(study.history, study.add(body.config, body.metrics, body.budget)))
@@ -141,26 +141,26 @@ def router(writers: Writers) -> APIRouter:
         return Answer({"trial": {**found, "attempt": trial.attempt}, "ended": None})
 
     @api.post("/studies/{name}/trials/{number}/report")
-    def report(name: str, number: Number, body: Report) -> Response:
+    def report(name: str, number: Number, body: ReportBody) -> Response:
         """Record metrics and hear what the trial shall do: continue, pause or stop."""
         return Answer({"verdict": writers.get(name).report(number, body.metrics, body.budget).value})
 
     @api.post("/studies/{name}/trials/{number}/tell")
-    def tell(name: str, number: Number, body: Tell) -> Response:
+    def tell(name: str, number: Number, body: TellBody) -> Response:
         """Record the final value of a trial, which is thereby complete."""
         study = writers.get(name)
         study.tell(number, body.metrics)
         return Answer(trial_row(study.history, study.history.trials[number]))
 
     @api.post("/studies/{name}/trials/{number}/fail")
-    def fail(name: str, number: Number, body: Fail) -> Response:
+    def fail(name: str, number: Number, body: FailBody) -> Response:
         """Record that a run ended without a value."""
         study = writers.get(name)
         study.fail(number, body.reason, body.kind)
         return Answer(trial_row(study.history, study.history.trials[number]))
 
     @api.post("/studies/{name}/trials/{number}/annotate")
-    def annotate(name: str, number: Number, body: Annotate) -> Response:
+    def annotate(name: str, number: Number, body: AnnotateBody) -> Response:
         """Note something about a trial. It changes no decision."""
         study = writers.get(name)
         study.annotate(number, body.attrs)

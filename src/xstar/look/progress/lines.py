@@ -25,7 +25,7 @@ BURST = 50
 """Lines that may come at once; after them there is one per second, which says how many trials it stands for."""
 
 FORMAT = logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S")
-"""Of lines that nobody set up logging for: whoever reads them in the morning wants to know when."""
+"""Of lines where logging is not set up; with the time, for those who read them later."""
 
 
 def choice_of(history: History) -> str:

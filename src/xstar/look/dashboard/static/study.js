@@ -54,7 +54,7 @@ class StudyPage {
   listen(since) {
     this.source = new EventSource(`${at(this.name)}/events?since=${since}`);
     this.source.onopen = () => connection("live", "on");
-    this.source.onmessage = (event) => this.take(JSON.parse(event.data));
+    this.source.onmessage = (event) => this.take(JSON.parse(event.data)).catch((error) => connection(error.message, "off"));
     this.source.addEventListener("gone", (event) => connection(JSON.parse(event.data).error, "off"));
     this.source.onerror = () => {
       connection("no connection; trying again", "off");
@@ -62,25 +62,23 @@ class StudyPage {
     };
   }
 
-  take(news) {
-    this.now = news.summary.seen;
+  async take({ seen, trouble }) {
+    this.now = seen;
     this.range.max = this.now;
-    if (news.trouble) connection(`the storage does not answer: ${news.trouble}`, "off");
+    if (trouble) connection(`the storage does not answer: ${trouble}`, "off");
     else connection("live", "on");
     if (this.moment !== null) return this.label();
-    const before = this.summary.best?.value;
-    const front = this.summary.front.count;
-    const reading = this.summary.seen < this.summary.total;
-    this.summary = { ...news.summary, plots: this.summary.plots };
-    if (this.summary.front.count && this.summary.front.count !== front) say(`${this.summary.front.count} trials in the front`);
-    if (this.summary.best && this.summary.best.value !== before) say(`new best ${number(this.summary.best.value)} in trial ${this.summary.best.number}`);
+    const before = this.summary;
+    const fresh = await get(at(this.name));
+    if (this.moment !== null) return;
+    this.summary = { ...fresh, plots: before.plots };
+    const { best, front } = fresh;
+    if (front.count && front.count !== before.front.count) say(`${front.count} trials in the front`);
+    if (best && best.value !== before.best?.value) say(`new best ${number(best.value)} in trial ${best.number}`);
     this.range.value = this.now;
     this.show();
-    this.trials.take(news.trials);
-    if (reading && this.summary.seen >= this.summary.total) {
-      this.trials.load(); // the journal was long, and now it is read
-      this.drawn = 0;
-    }
+    this.trials.renew();
+    if (before.seen < before.total && fresh.seen >= fresh.total) this.drawn = 0; // the journal was long, and now it is read
     const wait = Math.min(30000, Math.max(REDRAW, 10 * Math.max(...this.plots.map((plot) => plot.took ?? 0))));
     clearTimeout(this.later);
     this.later = setTimeout(() => {

@@ -42,12 +42,8 @@ export class Trials {
     return this.load();
   }
 
-  // What is new: rows on this page change where they stand; others wait for the next look.
-  take(trials) {
-    for (const trial of trials ?? []) {
-      const row = this.body.querySelector(`tr[data-trial="${trial.number}"]`);
-      if (row) row.replaceWith(this.row(trial));
-    }
+  // There is something new: the next look is soon, but not at once again.
+  renew() {
     clearTimeout(this.soon);
     this.soon = setTimeout(() => document.hidden || this.load(), Math.max(0, this.next - Date.now()));
   }
