@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from copy import deepcopy
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -20,7 +23,8 @@ from xstar.searchers import GP
 
 optuna = pytest.importorskip("optuna", reason="Optuna is not installed")
 
-from xstar.integrations.optuna import Sampler, python_names  # noqa: E402
+from xstar.integrations.distributions import python_names  # noqa: E402
+from xstar.integrations.optuna import ATTRIBUTE, PRIOR_POINTS, Curves, Sampler  # noqa: E402
 from xstar.integrations.optuna_import import import_optuna  # noqa: E402
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -59,15 +63,63 @@ def test_the_same_seed_gives_the_same_trials() -> None:
     assert params(optimise(Sampler("tpe", seed=3), trials=4)) != params(optimise(Sampler("tpe", seed=4), trials=4))
 
 
-def test_what_only_some_trials_ask_for_is_drawn_and_steps_are_kept() -> None:
-    def branching(trial: Any) -> float:
-        if trial.suggest_categorical("kind", ["a", "b"]) == "a":
-            return trial.suggest_float("depth", 0, 1, step=0.25) + 1
-        return trial.suggest_float("rate", 1e-4, 1, log=True)
+def branching(trial: Any) -> float:
+    if trial.suggest_categorical("kind", ["a", "b"]) == "a":
+        return trial.suggest_float("depth", 0, 1, step=0.25) + 1
+    return trial.suggest_float("rate", 1e-4, 1, log=True)
 
-    study = optimise(Sampler("gp", seed=0), branching, 20)
+
+def layered(trial: Any) -> float:
+    layers = trial.suggest_int("n_layers", 1, 4)
+    units = [trial.suggest_int(f"units_{i}", 4, 128, log=True) for i in range(layers)]
+    loss = abs(sum(units) - 100.0) / 100
+    if trial.suggest_categorical("optimizer", ["sgd", "adam", "lion"]) == "sgd":
+        loss += 1.0 - trial.suggest_float("momentum", 0.0, 0.9)
+        if trial.suggest_categorical("nesterov", [False, True]) and layers > 2:
+            loss += trial.suggest_float("damping", 0.0, 1.0)
+    return loss
+
+
+def origins(study: Any) -> list[str]:
+    """By which method each trial was suggested, from the third on: the first two may begin at once."""
+    return [trial.system_attrs[ATTRIBUTE][1][1].partition(":")[0] for trial in study.trials[2:]]
+
+
+def test_branches_and_loops_are_modelled_and_steps_are_kept() -> None:
+    study = optimise(Sampler(seed=0), branching, 20)
     assert {trial.params["depth"] for trial in study.trials if "depth" in trial.params} <= {0.0, 0.25, 0.5, 0.75, 1.0}
-    assert study.best_params["kind"] == "b"
+    assert study.best_value < 0.001
+    study = optimise(Sampler(seed=0), layered, 40)
+    assert set(origins(study)[20:]) == {"gp"}
+    mirror = study.sampler._mirror
+    assert {name: repr(mirror.history.space[mine].when) for name, mine in mirror._names.items()} == {
+        "n_layers": "None",
+        "units_0": "None",
+        "optimizer": "None",
+        "units_1": "{'p0': at_least(2)}",
+        "units_2": "{'p0': at_least(3)}",
+        "units_3": "{'p0': at_least(4)}",
+        "momentum": f"{{'{mirror._names['optimizer']}': 0}}",
+        "nesterov": f"{{'{mirror._names['optimizer']}': 0}}",
+        "damping": repr(mirror.history.space[mirror._names["damping"]].when),
+    }
+    assert len(mirror.history.trials) == 39  # all but the running one
+    assert study.best_value < 0.02
+
+
+def test_what_no_condition_explains_is_modelled_all_the_same() -> None:
+    def halves(trial: Any) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        return (trial.suggest_float("y", 0, 1) - 0.3) ** 2 if x > 0.5 else 1.0 + x
+
+    def shifting(trial: Any) -> float:
+        low = trial.suggest_int("low", 0, 4)
+        return abs(trial.suggest_int("n", low, low + trial.suggest_int("more", 0, 9)) - 7.0)
+
+    study = optimise(Sampler(seed=0), halves, 30)
+    assert set(origins(study)[10:]) == {"gp"}
+    assert study.best_value < 1e-4
+    assert optimise(Sampler(seed=0), shifting, 20).best_value == 0
 
 
 def test_failed_and_pruned_trials_and_an_exhausted_space() -> None:
@@ -92,17 +144,150 @@ def test_pending_trials_are_seen() -> None:
 
 
 def test_a_trial_that_was_seen_running_and_then_pruned_is_pending_no_more() -> None:
-    sampler, x = Sampler("gp", seed=0), {"x": optuna.distributions.FloatDistribution(0, 1)}
+    sampler: Any = Sampler("gp", seed=0)
+    x = {"x": optuna.distributions.FloatDistribution(0, 1)}
     study = optuna.create_study(sampler=sampler)
     for value in (0.1, 0.5, 0.9):
         study.add_trial(optuna.create_trial(value=value, params={"x": value}, distributions=x))
     first, second = study.ask(x), study.ask(x)
-    (mirror,) = sampler._mirrors.values()
+    mirror = sampler._mirror
     assert len(mirror.history.running) == 1  # the first, as the second saw it
     study.tell(first, state=optuna.trial.TrialState.PRUNED)
     study.tell(second, 0.3)
     study.ask(x)
     assert not mirror.history.running
+
+
+def side_by_side(trial: Any, meeting: Barrier) -> float:
+    meeting.wait(60)  # the other thread is between two trials, too
+    value = quadratic(trial)
+    meeting.wait(60)
+    return value
+
+
+@pytest.mark.parametrize("method", ["gp", "cma", "tpe"])
+def test_threads_share_a_sampler_and_no_configuration_is_tried_twice(method: str) -> None:
+    study, meeting = optuna.create_study(sampler=Sampler(method, seed=0)), Barrier(2)
+    study.optimize(lambda trial: side_by_side(trial, meeting), n_trials=24, n_jobs=2)
+    tried = [tuple(each.params.values()) for each in study.trials]
+    assert len(set(tried)) == 24
+
+
+def test_a_sampler_and_a_study_are_copied_and_pickled() -> None:
+    study = optimise(Sampler("gp", seed=0), trials=12)
+    expected = params(optimise(Sampler("gp", seed=0), trials=14))
+    for copied in (deepcopy(study), pickle.loads(pickle.dumps(study))):
+        copied.optimize(quadratic, n_trials=2)
+        assert params(copied) == expected
+
+
+@pytest.mark.parametrize("method", ["gp", "cma"])
+def test_another_program_goes_on_as_if_there_had_been_no_other(
+    method: str, tmp_path: Path, optunas: Callable[[Path], Any]
+) -> None:
+    storage = optunas(tmp_path / "o.db")
+    optuna.create_study(study_name="s", storage=storage)
+    for _ in range(3):
+        optuna.load_study(study_name="s", storage=storage, sampler=Sampler(method, seed=0)).optimize(
+            quadratic, n_trials=8
+        )
+    found = params(optuna.load_study(study_name="s", storage=storage))
+    assert found == params(optimise(Sampler(method, seed=0), trials=24))
+
+
+@pytest.mark.parametrize("method", ["random", "sobol", "cma", "nsga2", "gp"])
+def test_every_method_draws_by_the_seed(method: str) -> None:
+    one, same, other = (params(optimise(Sampler(method, seed=seed), trials=11)) for seed in (1, 1, 2))
+    assert one == same
+    assert not any(first == second for first, second in zip(one, other, strict=True))
+
+
+def test_a_sampler_begins_anew_with_another_study() -> None:
+    sampler = Sampler("gp", seed=0)
+    expected = params(optimise(sampler, trials=12, study_name="s"))
+    assert params(optimise(sampler, trials=12, study_name="s")) == expected
+
+
+def test_a_study_that_was_deleted_is_forgotten(tmp_path: Path, optunas: Callable[[Path], Any]) -> None:
+    storage, sampler = optunas(tmp_path / "o.db"), Sampler("gp", seed=0)
+    made = []
+    for _ in range(2):
+        study = optimise(sampler, trials=8, study_name="s", storage=storage)
+        made.append(params(study))
+        optuna.delete_study(study_name="s", storage=storage)
+    assert made[0] == made[1]
+
+
+def test_a_running_trial_is_pending_before_it_has_asked_for_anything() -> None:
+    study = optimise(Sampler("gp", seed=0), trials=3)
+    study.enqueue_trial({"kind": "a"})
+    asked = [study.ask() for _ in range(2)]
+    assert all(trial.relative_params for trial in asked)  # which Optuna asks for at the first parameter only
+    study.ask().suggest_float("x", -5, 5)
+    assert [trial.number for trial in study.sampler._mirror.history.running.values()] == [3, 4]
+    first, second = (study.sampler._mirror.history.trials[number].config for number in (3, 4))
+    assert first != second
+
+
+# ---------------------------------------------------------------- pruned trials
+
+
+def bowl(trial: Any) -> float:
+    x, y = (trial.suggest_float(name, -5, 5) for name in "xy")
+    end, loss = (x - 1) ** 2 + (y + 2) ** 2, 0.0
+    for epoch in range(27):
+        loss = end + 10 * 0.8**epoch
+        trial.report(loss, epoch)
+        if trial.should_prune():
+            raise optuna.TrialPruned
+    return 100 * loss  # what is returned is on another scale than what is reported
+
+
+PRUNERS = ["MedianPruner", "SuccessiveHalvingPruner", "HyperbandPruner"]
+
+
+@pytest.mark.parametrize("pruner", PRUNERS)
+def test_pruned_trials_are_learned_from_and_not_repeated(pruner: str) -> None:
+    def run(sampler: Any) -> tuple[Any, int]:
+        study = optimise(sampler, bowl, 50, pruner=getattr(optuna.pruners, pruner)())
+        places = np.array([list(trial.params.values()) for trial in study.trials])
+        distances = np.linalg.norm(places[:, None] - places, axis=2) + 9 * np.eye(len(places))
+        pruned = [trial.state == optuna.trial.TrialState.PRUNED for trial in study.trials]
+        return study, int((distances.min(axis=1)[pruned] < 0.01).sum())
+
+    study, repeated = run(Sampler(seed=0))
+    theirs, _ = run(optuna.samplers.TPESampler(seed=0))
+    assert study.best_value < theirs.best_value
+    assert repeated < 10
+    assert len(study.sampler._mirror.history.trials) == 49  # of all brackets of Hyperband
+
+
+def test_a_pruned_trial_counts_with_what_it_would_have_come_to() -> None:
+    curves = Curves()
+
+    def trial(state: str, reports: dict[int, float], value: float | None = None) -> Any:
+        return optuna.create_trial(state=optuna.trial.TrialState[state], value=value, intermediate_values=reports)
+
+    nan = float("nan")
+    assert curves.values(trial("PRUNED", {})) is None
+    assert curves.values(trial("FAIL", {0: 1.0})) is None
+    assert curves.values(trial("PRUNED", {0: nan})) is None
+    assert curves.values(trial("PRUNED", {0: 5.0, 3: 4.0, 4: nan})) == [4.0]  # no other trial tells more
+    x, y = np.array([1.0, 2.0, 4.0, 5.0]), np.array([12.0, 19.0, 42.0, 50.0])
+
+    def at_seven(step: int, values: Any, ends: Any) -> float:
+        for value, end in zip(values, ends, strict=True):
+            assert curves.values(trial("COMPLETE", {0: 1.0, step: value}, end)) == [end]
+        (found,) = curves.values(trial("PRUNED", {0: 9.0, step: 7.0})) or [nan]
+        return found
+
+    ratio, share = np.std(y) / np.std(x), 4 / (4 + PRIOR_POINTS)
+    correlation = share * np.corrcoef(x, y)[0, 1] + 1 - share
+    assert at_seven(1, x, y) == pytest.approx(np.mean(y) + ratio * correlation * 4)
+    assert at_seven(2, x, -y) == pytest.approx(np.mean(-y) + ratio * (1 - share) * 4)  # it never falls
+    assert at_seven(4, [3.0] * 4, y) == pytest.approx(np.mean(y) + 4)  # nothing tells the ratio
+    (found,) = curves.values(trial("PRUNED", {0: 2.0})) or [nan]
+    assert found == pytest.approx(np.mean([*y, *-y, *y]) + 1)
 
 
 def test_what_a_sampler_refuses() -> None:
@@ -212,7 +397,8 @@ def test_a_study_of_optuna_comes_whole(stored: str, tmp_path: Path, optunas: Cal
                 assert (ours.state, ours.value, ours.attrs["note"]) == (xs.State.COMPLETE, theirs.value, "seen")
                 assert ours.runs.ended_at == theirs.datetime_complete.timestamp()
             else:
-                assert ours.state is xs.State.FAILED
+                pruned = theirs.state == optuna.trial.TrialState.PRUNED
+                assert ours.state is (xs.State.STOPPED if pruned else xs.State.FAILED)
         assert study.history.created.at == min(
             trial.datetime_start.timestamp() for trial in old.trials if trial.datetime_start
         )
@@ -275,8 +461,9 @@ def test_a_range_that_changed_is_that_of_all_trials(tmp_path: Path, optunas: Cal
     import_optuna(url, "plain", "new", tmp_path / "x.db")
     with xs.Study.open("new", tmp_path / "x.db") as study:
         assert study.space == xs.Space(x=xs.Float(0.0, 0.9))
-    with pytest.raises(InvalidSpace, match="x: must be the same in all trials"):
-        import_optuna(url, "grid", "other", tmp_path / "x.db")
+    import_optuna(url, "grid", "other", tmp_path / "x.db")
+    with xs.Study.open("other", tmp_path / "x.db") as study:
+        assert study.space == xs.Space(x=xs.Float(0.0, 0.9))  # the steps of the two begin at different places
 
 
 # ---------------------------------------------------------------- from_optuna
@@ -364,17 +551,6 @@ def test_an_objective_that_prunes_itself_at_its_last_epoch_has_reported_it() -> 
     assert [report.budget for report in study.trials[0].reports] == [1, 2, 3]
 
 
-def layered(trial: Any) -> float:
-    layers = trial.suggest_int("n_layers", 1, 4)
-    units = [trial.suggest_int(f"units_{i}", 4, 128, log=True) for i in range(layers)]
-    loss = abs(sum(units) - 100.0) / 100
-    if trial.suggest_categorical("optimizer", ["sgd", "adam", "lion"]) == "sgd":
-        loss += 1.0 - trial.suggest_float("momentum", 0.0, 0.9)
-        if trial.suggest_categorical("nesterov", [False, True]) and layers > 2:
-            loss += trial.suggest_float("damping", 0.0, 1.0)
-    return loss
-
-
 LAYERED = xs.Space(
     n_layers=xs.Int(1, 4),
     units_0=xs.Int(4, 128, log=True),
@@ -419,6 +595,24 @@ def test_of_two_parameters_that_differ_together_the_one_that_matters_is_learned(
     )
     result = xs.minimize(ported, ported.space, trials=20, seed=0, method="random")
     assert result.study.history.count(xs.State.COMPLETE) == 20
+
+
+def test_an_objective_may_use_any_names() -> None:
+    def named(trial: Any) -> float:
+        kind = trial.suggest_categorical("class", ["l1", "l2"])
+        loss = trial.suggest_float("lambda", 0.0, 1.0) + trial.suggest_float("lr/max", 0.0, 1.0)
+        if kind == "l2":
+            loss += trial.suggest_float("lr_max", 0.0, 1.0)
+        assert trial.params["lambda"] <= loss
+        return loss
+
+    ported = xs.from_optuna(named)
+    assert list(ported.space) == ["class_", "lambda_", "lr_max", "lr_max_"]
+    assert ported.space["lr_max_"] == xs.Float(0.0, 1.0, when={"class_": "l2"})
+    result = xs.minimize(ported, ported.space, trials=12, seed=0)
+    assert result.study.history.count(xs.State.COMPLETE) == 12
+    given = xs.from_optuna(lambda trial: trial.suggest_float("lambda", 0, 1), space=xs.Space(lambda_=xs.Float(0, 1)))
+    assert xs.minimize(given, given.space, trials=2, seed=0).study.history.count(xs.State.COMPLETE) == 2
 
 
 def test_a_space_may_be_given() -> None:

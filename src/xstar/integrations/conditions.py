@@ -7,6 +7,7 @@ A parameter that only some runs of a define-by-run objective ask for depends on 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from xstar.space import Bool, Choice, Int, Ordinal, Parameter, at_least, at_most, between
@@ -36,6 +37,18 @@ def when_asked(name: str, rows: Sequence[Row], parameters: Mapping[str, Paramete
             return None
         _, parent, when[parent], left = min(found, key=lambda each: each[0])  # ties: the one that was asked for first
     return when
+
+
+def conditional(parameters: Mapping[str, Parameter], rows: Sequence[Row]) -> tuple[dict[str, Parameter], list[str]]:
+    """The parameters with the conditions that explain which rows have them, and the names of those that none explains."""
+    made, unexplained = dict(parameters), []
+    for name, given in parameters.items():
+        when = when_asked(name, rows, parameters)
+        if when is None:
+            unexplained.append(name)
+        elif when:
+            made[name] = replace(given, when=when)  # type: ignore[type-var]  # every kind is a dataclass
+    return made, unexplained
 
 
 def has_few_values(given: Parameter) -> bool:

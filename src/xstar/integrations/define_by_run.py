@@ -12,13 +12,13 @@ from __future__ import annotations
 import logging
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
 from xstar.errors import InvalidArgument, InvalidSpace, ObjectiveError, Pruned, Words
-from xstar.integrations.conditions import has_few_values, in_words, when_asked
-from xstar.integrations.distributions import number_range, one_of
+from xstar.integrations.conditions import conditional, has_few_values, in_words
+from xstar.integrations.distributions import identifier, number_range, one_of, python_names
 from xstar.space import Parameter, Space
 
 Objective = Callable[[Any], Any]
@@ -36,13 +36,14 @@ class FromOptuna:
     resumable = False
     """Nothing of an Optuna trial keeps a checkpoint, so a paused trial would begin again."""
 
-    def __init__(self, objective: Objective, space: Space) -> None:
+    def __init__(self, objective: Objective, space: Space, names: Mapping[str, str] | None = None) -> None:
         self._objective = objective
+        self._names = names or {}
         self.space = space
         """What the objective asks for."""
 
     def __call__(self, trial: Any) -> Any:
-        asked = Asking(self.space, trial)
+        asked = Asking(self.space, trial, self._names)
         try:
             returned = self._objective(asked)
         except Exception as error:
@@ -50,7 +51,7 @@ class FromOptuna:
                 asked.conclude(None)
                 raise Pruned(f"trial {trial.number} ends here") from None
             raise
-        if left := [name for name in trial.config if name not in asked.params]:
+        if left := [name for name in trial.config if name not in asked.asked]:
             raise not_static(left[0], "asked for by every trial", Words(f"trial {trial.number} without it"))
         if isinstance(returned, tuple | list):
             return dict(zip(value_names(len(returned)), returned, strict=True))
@@ -67,8 +68,8 @@ def from_optuna(objective: Objective, *, space: Space | None = None) -> FromOptu
 
     The objective is called twice to find its space; where these differ, it is called once more for each value of its options
     and small integers. Each call ends at the objective's first report, or when it returns: one that does
-    not report is evaluated. A ``space`` of your own spares all of that. Several values that it returns are the metrics
-    ``value_0``, ``value_1`` and so on.
+    not report is evaluated. A ``space`` of your own spares all of that. Names become Python identifiers: ``lr/max`` is
+    ``lr_max``, ``lambda`` is ``lambda_``. Several values that it returns are the metrics ``value_0``, ``value_1`` and so on.
     """
     if space is not None:
         if not isinstance(space, Space):
@@ -82,7 +83,9 @@ def from_optuna(objective: Objective, *, space: Space | None = None) -> FromOptu
         raise InvalidSpace(
             "objective", "must ask for a parameter before it first reports", "no trial.suggest_…=", REMEDY
         )
-    return FromOptuna(objective, _learned(found, [run.params for run in runs]))
+    names = python_names(found)
+    rows = [{names[name]: value for name, value in run.params.items()} for run in runs]
+    return FromOptuna(objective, _learned({names[name]: given for name, given in found.items()}, rows), names)
 
 
 def _dry_run(objective: Objective, place: float, fixed: dict[str, Any]) -> Probe:
@@ -131,15 +134,11 @@ def _same(runs: Sequence[Probe]) -> dict[str, Parameter]:
 
 def _learned(found: dict[str, Parameter], rows: list[dict[str, Any]]) -> Space:
     """The space with the conditions that explain which runs asked for what; it says which these are."""
-    made, told = dict(found), []
-    for name, given in found.items():
-        when = when_asked(name, rows, found)
-        if when is None:
-            found_in = Words(f"{sum(name in row for row in rows)} of {len(rows)} dry runs did")
-            raise not_static(name, "asked for by every trial, or where others have certain values", found_in)
-        if when:
-            made[name] = replace(given, when=when)  # type: ignore[type-var]
-            told.append(in_words(name, when))
+    made, unexplained = conditional(found, rows)
+    if unexplained:
+        found_in = Words(f"{sum(unexplained[0] in row for row in rows)} of {len(rows)} dry runs did")
+        raise not_static(unexplained[0], "asked for by every trial, or where others have certain values", found_in)
+    told = [in_words(name, given.when) for name, given in made.items() if given.when]
     if told:
         log.warning(
             "from %d dry runs, xs.from_optuna takes it that the objective asks for %s", len(rows), "; ".join(told)
@@ -219,10 +218,13 @@ class Probe(_Suggests):
 
 
 class Asking(_Suggests):
-    """What an objective is handed in a search: one of our trials in the clothes of Optuna's."""
+    """What an objective is handed in a search: one of our trials with the methods of Optuna's."""
 
-    def __init__(self, space: Space, trial: Any) -> None:
+    def __init__(self, space: Space, trial: Any, names: Mapping[str, str]) -> None:
         self.params = {}
+        self.asked: set[str] = set()
+        """What was asked for, by our names."""
+        self._names = names
         self.number = trial.number
         self.user_attrs: dict[str, Any] = {}
         self._space, self._trial, self._ended = space, trial, False
@@ -230,13 +232,15 @@ class Asking(_Suggests):
         self._last: Any = None
 
     def _value(self, name: str, parameter: Parameter) -> Any:
-        if name not in self._trial.config:
+        ours = self._names.get(name, identifier(name))
+        if ours not in self._trial.config:
             raise not_static(
                 name, "asked for by every trial", Words(f"trial {self.number} asks for it, and no dry run like it did")
             )
-        if Space({"x": parameter}) != Space({"x": replace(self._space[name], when=None)}):  # type: ignore[type-var]
+        if Space({"x": parameter}) != Space({"x": replace(self._space[ours], when=None)}):  # type: ignore[type-var]
             raise not_static(name, "the same in every trial", Words(f"{parameter!r} in trial {self.number}"))
-        self.params[name] = self._trial[name]
+        self.asked.add(ours)
+        self.params[name] = self._trial[ours]
         return self.params[name]
 
     def report(self, value: float, step: int) -> None:

@@ -9,10 +9,12 @@ plain data (estimators, functions) go into the space by a label, and conditions 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from keyword import iskeyword
 from typing import Any
 
 import numpy as np
@@ -43,6 +45,24 @@ def number_range(low: float, high: float, *, whole: bool, log: bool = False, ste
 def one_of(options: Sequence[Any]) -> Parameter:
     """A choice; a constant where there is nothing to choose."""
     return Choice(list(options)) if len(options) > 1 else Constant(options[0])
+
+
+def identifier(name: str) -> str:
+    """A name as a Python identifier: ``lr/max`` is ``lr_max``, and ``lambda`` is ``lambda_``."""
+    made = re.sub(r"\W", "_", name) or "_"
+    made = f"p_{made}" if made[0].isdigit() else made
+    return f"{made}_" if iskeyword(made) else made
+
+
+def python_names(given: Iterable[str]) -> dict[str, str]:
+    """Each name as an identifier, all of them different."""
+    names: dict[str, str] = {}
+    for name in given:
+        made = identifier(name)
+        while made in names.values():
+            made += "_"
+        names[name] = made
+    return names
 
 
 class Candidates:

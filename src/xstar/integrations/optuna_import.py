@@ -11,15 +11,15 @@ import json
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from xstar.core.clock import wall_clock
 from xstar.errors import InvalidArgument, InvalidSpace, UnknownStudy, Words
 from xstar.integrations import missing
-from xstar.integrations.conditions import when_asked
-from xstar.integrations.optuna import objectives, parameter, python_names
+from xstar.integrations.conditions import conditional
+from xstar.integrations.distributions import python_names
+from xstar.integrations.optuna import LEARNED, Distributions, merge, objectives, parameter
 from xstar.journal.trial import Trial
 from xstar.look.exchange import export_events, import_events
 from xstar.space import Space
@@ -29,7 +29,6 @@ from xstar.study.settings import Settings
 
 try:
     import optuna
-    from optuna.distributions import BaseDistribution, FloatDistribution, IntDistribution
     from optuna.trial import FrozenTrial, TrialState
     from sqlalchemy.exc import SQLAlchemyError  # which comes with it
 except ImportError as error:
@@ -41,9 +40,7 @@ def import_optuna(url: str, source: str | None, name: str, storage: str | os.Pat
     with ExitStack() as end:
         found = _load(url, source, end)
         metric, trials = objectives(found), found.get_trials(deepcopy=False)
-    distributions = _merged(trials)
-    names = python_names(distributions)
-    space = Space(_parameters(distributions, trials))
+    space, names = _space(trials)
     now = [min((each.datetime_start.timestamp() for each in trials if each.datetime_start), default=wall_clock())]
     with Study._of(Settings(space, metric=metric, method="auto", seed=0), clock=lambda: now[0]) as study:
         for trial in sorted(trials, key=lambda each: each.number):
@@ -99,7 +96,7 @@ def _tell(study: Study, trial: FrozenTrial, names: dict[str, str], now: list[flo
         else:
             study.tell(made, values)
     elif trial.state == TrialState.PRUNED:
-        study.fail(made, f"pruned by Optuna after {len(trial.intermediate_values)} reports")
+        study.complete(made, pruned=True)
     elif trial.state == TrialState.FAIL:
         study.fail(made, f"failed in Optuna: {trial.system_attrs.get('fail_reason', 'no reason on record')}")
 
@@ -125,44 +122,20 @@ def _note(study: Study, made: Trial, trial: FrozenTrial) -> None:
 # ---------------------------------------------------------------- the space
 
 
-def _merged(trials: Sequence[FrozenTrial]) -> dict[str, BaseDistribution]:
-    """The distributions by name; one whose range changed has the range of all."""
-    found: dict[str, BaseDistribution] = {}
+def _space(trials: Sequence[FrozenTrial]) -> tuple[Space, dict[str, str]]:
+    """The space of the trials, and Optuna's names → ours; what only some of them have has the condition that explains it."""
+    distributions: Distributions = {}
     for trial in trials:
-        for name, given in trial.distributions.items():
-            found[name] = _both(name, found[name], given) if name in found else given
-    if not found:
+        merge(distributions, trial.distributions)
+    if not distributions:
         raise InvalidSpace("study", "must have a trial with a parameter", f"trials={len(trials)}")
-    return found
-
-
-def _both(name: str, first: Any, second: Any) -> Any:
-    if first == second:
-        return first
-    kinds: tuple[Any, ...] = (FloatDistribution, IntDistribution)
-    for kind in kinds:
-        if not (isinstance(first, kind) and isinstance(second, kind)):
-            continue
-        same = (first.log, first.step) == (second.log, second.step)
-        if same and first.step in (None, 1):  # grids of other steps may begin at different places
-            return kind(min(first.low, second.low), max(first.high, second.high), log=first.log, step=first.step)
-    rule, remedy = "must be the same in all trials", "the space of a study of ours does not change"
-    raise InvalidSpace(name, rule, f"{first} and then {second}", remedy)
-
-
-def _parameters(distributions: dict[str, BaseDistribution], trials: Sequence[FrozenTrial]) -> dict[str, Any]:
-    """The parameters; those that only some of the trials have with the condition that explains it."""
-    whole = [trial.params for trial in trials if trial.state in (TrialState.COMPLETE, TrialState.PRUNED)]
     names = python_names(distributions)
-    made: dict[str, Any] = {each: parameter(each, given) for each, given in distributions.items()}
-    found: dict[str, Any] = {}
-    for each, given in made.items():
-        when = when_asked(each, whole, made)
-        if when is None:
-            rule = "must be in all trials, or where others have certain values"
-            count = sum(each in row for row in whole)
-            remedy = "the space of a study of ours is declared"
-            raise InvalidSpace(each, rule, Words(f"{count} of {len(whole)} trials"), remedy)
-        conditions = {names[parent]: condition for parent, condition in when.items()}
-        found[names[each]] = replace(given, when=conditions) if conditions else given
-    return found
+    rows = [{names[each]: value for each, value in t.params.items()} for t in trials if t.state in LEARNED]
+    declared = {names[each]: parameter(each, given) for each, given in distributions.items()}
+    found, unexplained = conditional(declared, rows)
+    if unexplained:
+        rule = "must be in all trials, or where others have certain values"
+        count = sum(unexplained[0] in row for row in rows)
+        remedy = "the space of a study of ours is declared"
+        raise InvalidSpace(unexplained[0], rule, Words(f"{count} of {len(rows)} trials"), remedy)
+    return Space(found), names

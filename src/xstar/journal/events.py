@@ -141,6 +141,8 @@ class Completed:
     trial: int
     at: float
     attempt: int = 0
+    pruned: bool = False
+    """Something other than the scheduler ended it early, as where it was imported from: it is stopped; its reports count."""
 
 
 @dataclass(frozen=True, slots=True)

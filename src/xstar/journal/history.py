@@ -262,7 +262,7 @@ class History:
     def _complete(self, event: ev.Completed) -> None:
         trial = self._trial(event.trial)
         if event.attempt == trial.attempt and trial.state in LIVE:
-            self._end(trial, State.COMPLETE, event.at)
+            self._end(trial, State.STOPPED if event.pruned else State.COMPLETE, event.at)
 
     def _fail(self, event: ev.Failed) -> None:
         trial = self._trial(event.trial)

@@ -84,6 +84,8 @@ class _Explaining:
                 return [LaterEvent(place, f"failed ({event.kind})", last_line(event.reason))]
             case ev.Lost():
                 return [LaterEvent(place, "lost", event.reason)]
+            case ev.Completed(pruned=True):
+                return [LaterEvent(place, "stopped: it was pruned before its end", "")]
             case ev.Completed():
                 return [completed(history, place, history.trials[self.trial].metrics)]
         return []

@@ -219,14 +219,17 @@ class Study(Shown):
         now = self.clock()
         return self._policy.answer(self.history, trial, run, metrics, budget, now, final=final, strict=strict)
 
-    def complete(self, trial: Trial | int, *, attempt: int | None = None) -> None:
-        """The objective returned without a further value; its last report stands."""
+    def complete(self, trial: Trial | int, *, pruned: bool = False, attempt: int | None = None) -> None:
+        """The objective returned without a further value; its last report stands.
+
+        ``pruned``: something other than the scheduler ended it early, so it is stopped and not complete.
+        """
 
         def event(known: Trial, run: int) -> ev.Event:
-            if not known.reports:
+            if not known.reports and not pruned:
                 reason = f"it ended without reporting {self.metric!r}"
                 return ev.Failed(known.number, "exception", reason, self.clock(), run)
-            return ev.Completed(known.number, self.clock(), run)
+            return ev.Completed(known.number, self.clock(), run, pruned)
 
         self._end(trial, attempt, event)
 
