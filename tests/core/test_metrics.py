@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
-from xstar.core.metrics import parse_metrics
+from xstar.core.goals import parse_metrics
 from xstar.errors import InvalidArgument, InvalidReport, MissingMetric, ObjectiveError
 from xstar.look.audit import audit
 

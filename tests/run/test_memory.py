@@ -13,8 +13,8 @@ import pytest
 import xstar as xs
 from tests.run.cases import Recorder, run
 from tests.waiting import appears
-from xstar.core.messages import GPU_MEMORY, MACHINE_MEMORY
 from xstar.errors import ObjectiveError, ProgramFailed
+from xstar.journal.messages import GPU_MEMORY, MACHINE_MEMORY
 from xstar.journal.trial import Failure, Job
 from xstar.look.audit import audit
 from xstar.run.devices import Place

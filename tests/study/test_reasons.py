@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
-from xstar.core.reasons import LONGEST_REASON, last_line, shortened
+from xstar.core.words import LONGEST_REASON, last_line, shortened
 from xstar.errors import InvalidArgument
 
 SPACE = xs.Space(x=xs.Float(0, 1))

@@ -14,8 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from xstar.core.reasons import last_line
-from xstar.core.words import TERMINAL_COMMANDS, number, plural, seconds
+from xstar.core.words import TERMINAL_COMMANDS, last_line, number, plural, seconds
 from xstar.errors import InvalidArgument
 from xstar.look.progress import Tracker
 from xstar.look.progress.terminal import console_on, counted

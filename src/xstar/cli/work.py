@@ -21,8 +21,8 @@ from xstar.cli.run import STORAGE_VARIABLE, forget_password, merged, noted_progr
 from xstar.cli.text import console
 from xstar.core.checks import whole_number
 from xstar.core.goals import known_functions
-from xstar.core.known import KnownObjectives
 from xstar.errors import InvalidArgument, SubmitError
+from xstar.journal.known import KnownObjectives
 from xstar.look.view import StudyView, existing
 from xstar.storage.address import Address, has_password, masked
 from xstar.study import DEFAULT_STORAGE, Study

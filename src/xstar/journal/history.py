@@ -26,13 +26,13 @@ from dataclasses import replace
 from typing import Any
 
 from xstar.core.goals import Losses
-from xstar.core.known import RULED_OUT, KnownObjectives
-from xstar.core.messages import MEMORIES
 from xstar.errors import CorruptJournal, InvalidConfig
 from xstar.journal import events as ev
 from xstar.journal.constraints import BothSides, broken, measured, read_bounds
 from xstar.journal.incumbent import Front, Incumbent, Step
+from xstar.journal.known import RULED_OUT, KnownObjectives
 from xstar.journal.memo import Memo
+from xstar.journal.messages import MEMORIES
 from xstar.journal.prior_study import PriorObservations, read_prior_study
 from xstar.journal.reshaping import inside, queue_inside, reshape
 from xstar.journal.rules import MOST_TIMES_LOST

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xstar.core.checks import whole_number
+from xstar.core.checks import as_float, whole_number
 from xstar.core.goals import Goals, read_goals
-from xstar.core.values import as_float
 from xstar.core.words import is_readable
 from xstar.errors import InvalidArgument
 from xstar.space.conditions import Threshold

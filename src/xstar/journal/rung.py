@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sortedcontainers import SortedList
 
-from xstar.core.fronts import Fronts
 from xstar.core.goals import DEFAULT, Goal, Goals
 from xstar.core.pareto import Array, spread_order
 from xstar.journal.constraints import Bound, beyond
+from xstar.journal.fronts import Fronts
 from xstar.journal.trial import Trial
 
 Standing = tuple[Any, ...]

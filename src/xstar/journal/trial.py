@@ -1,4 +1,4 @@
-"""What became of a trial, and, by their names, the records that pass between the parts (``core/messages.py``).
+"""What became of a trial, and, by their names, the records that pass between the parts (``journal/messages.py``).
 
 Those are frozen. A ``Trial`` is the row of one trial in a :class:`~xstar.journal.History`; only the
 fold writes to it, so it always shows what the journal says, also to a caller who got it from ``ask`` long ago.
@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from xstar.core import markup
 from xstar.core.goals import DEFAULT, Goals, Losses
-from xstar.core.lookup import no_attribute, no_epochs, value_of
-from xstar.core.messages import (
+from xstar.core.words import last_line
+from xstar.errors import SeveralObjectives
+from xstar.journal.lookup import no_attribute, no_epochs, value_of
+from xstar.journal.messages import (
     Config as Config,
     Done as Done,
     Failure as Failure,
@@ -29,8 +31,6 @@ from xstar.core.messages import (
     Verdict as Verdict,
     Wait as Wait,
 )
-from xstar.core.reasons import last_line
-from xstar.errors import SeveralObjectives
 from xstar.journal.origin import Origin as Origin
 from xstar.journal.state import LIVE as LIVE, State as State
 

@@ -22,10 +22,10 @@ from typing import Any
 
 from xstar.core.clock import monotonic_clock
 from xstar.core.environment import environment, without_host
-from xstar.core.known import KnownObjectives
 from xstar.core.randomness import Streams
 from xstar.errors import InvalidConfig, InvalidReport
 from xstar.journal import History, events as ev
+from xstar.journal.known import KnownObjectives
 from xstar.journal.trial import Done, New, Origin, Wait
 from xstar.look.likeness import Likeness, OtherEnvironment, different_numbers, likeness
 from xstar.schedulers import Scheduler

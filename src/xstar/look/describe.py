@@ -11,8 +11,7 @@ from dataclasses import asdict
 from typing import Any, TypedDict
 
 from xstar.core.environment import host_of
-from xstar.core.reasons import last_line
-from xstar.core.words import number, outline, plural, short
+from xstar.core.words import last_line, number, outline, plural, short
 from xstar.errors import XstarError
 from xstar.journal import History
 from xstar.journal.events import kind_of

@@ -14,10 +14,10 @@ from typing import Any
 
 from xstar.core.checks import nearest
 from xstar.core.goals import Goal
-from xstar.core.known import KnownObjectives
 from xstar.errors import InvalidArgument, UnknownTrial
 from xstar.journal import Event, History, Readable
 from xstar.journal.events import Created
+from xstar.journal.known import KnownObjectives
 from xstar.journal.trial import Trial
 from xstar.look.audit import Audit, Progress, audit_events, audit_in_parallel
 from xstar.storage import SqlStorage

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from xstar.core.known import KnownObjectives
 from xstar.core.randomness import Streams
-from xstar.core.reasons import last_line
-from xstar.core.words import plural
+from xstar.core.words import last_line, plural
 from xstar.errors import UnknownTrial, XstarError
 from xstar.journal import Event, History, Readable, events as ev
+from xstar.journal.known import KnownObjectives
 from xstar.journal.trial import Origin
 from xstar.look.explanation import LaterEvent, Why as Why, completed, reported, started
 from xstar.look.suggestions import compared, known_then, margin

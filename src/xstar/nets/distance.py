@@ -24,8 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xstar.core.checks import whole_number
-from xstar.core.values import as_float
+from xstar.core.checks import as_float, whole_number
 from xstar.errors import InvalidArgument
 from xstar.nets import labels, transport
 from xstar.nets.graph import Graph

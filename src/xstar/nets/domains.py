@@ -10,8 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from xstar.core.checks import whole_number
-from xstar.core.values import as_float, as_int
+from xstar.core.checks import as_float, as_int, whole_number
 from xstar.errors import InvalidConfig, InvalidSpace
 from xstar.nets.graph import Graph, Inputs
 from xstar.nets.labels import InvalidGraph, label, labels

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xstar.core.values import as_int
+from xstar.core.checks import as_int
 from xstar.errors import InvalidSpace
 from xstar.nets.domains import Networks
 from xstar.nets.graph import Graph, Inputs, Layer

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from xstar.core.checks import whole_number
-from xstar.core.values import as_int
+from xstar.core.checks import as_int, whole_number
 from xstar.errors import InvalidArgument
 from xstar.nets.labels import FAMILIES, Family, InvalidGraph, label
 

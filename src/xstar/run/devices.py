@@ -15,8 +15,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xstar.core.checks import whole_number
-from xstar.core.values import unwrap
+from xstar.core.checks import unwrap, whole_number
 from xstar.core.words import plural
 from xstar.errors import InvalidArgument
 

@@ -9,9 +9,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from xstar.core.messages import GPU_MEMORY, MACHINE_MEMORY
-from xstar.core.reasons import last_line
-from xstar.core.words import short_config
+from xstar.core.words import last_line, short_config
+from xstar.journal.messages import GPU_MEMORY, MACHINE_MEMORY
 
 _GPU = re.compile(
     r"(CUDA|HIP|MPS|XPU|GPU)\b.{0,300}out[ _]of[ _]memory|out[ _]of[ _]memory.{0,100}(CUDA|GPU)|cudaErrorMemoryAllocation"

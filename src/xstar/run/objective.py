@@ -24,7 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from xstar.core.reasons import last_line, shortened
+from xstar.core.words import last_line, shortened
 from xstar.errors import Infeasible, InvalidReport, ObjectiveError, ProgramFailed
 from xstar.journal.trial import Job
 from xstar.run.memory import exhausted, exhausted_by_words, with_config

@@ -17,9 +17,9 @@ import cloudpickle
 from xstar.core.clock import monotonic_clock
 from xstar.core.goals import Goals
 from xstar.core.hints import warn_once
-from xstar.core.messages import MEMORIES
-from xstar.core.reasons import BY_WHOM
+from xstar.core.words import BY_WHOM
 from xstar.errors import ObjectiveError
+from xstar.journal.messages import MEMORIES
 from xstar.journal.trial import Failure, Finished, Job, Noted, Outcome, Report, Verdict
 from xstar.run.contract import TICK
 from xstar.run.objective import Objective

@@ -17,10 +17,10 @@ from multiprocessing.connection import Pipe, wait
 from pathlib import Path
 from typing import IO, Any
 
+from xstar.core.checks import as_int
 from xstar.core.goals import Goals
-from xstar.core.messages import MACHINE_MEMORY
-from xstar.core.values import as_int
 from xstar.errors import InvalidArgument, ObjectiveError
+from xstar.journal.messages import MACHINE_MEMORY
 from xstar.run.devices import Place, share
 from xstar.run.objective import Objective, check_objective
 from xstar.run.pool import FAILED_STARTS, TAIL, Worker, WorkerPool, death, pickled

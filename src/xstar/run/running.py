@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from xstar.core.checks import check_attrs
-from xstar.core.lookup import no_attribute, no_epochs, value_of
 from xstar.errors import InvalidArgument, ObjectiveError, Pruned
+from xstar.journal.lookup import no_attribute, no_epochs, value_of
 from xstar.journal.trial import Config, Job
 from xstar.run import ranks
 from xstar.run.devices import HERE, Place

@@ -7,9 +7,8 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
 from xstar.core import entry_points
-from xstar.core.checks import whole_number
+from xstar.core.checks import as_float, unwrap, whole_number
 from xstar.core.goals import Goals
-from xstar.core.values import as_float, unwrap
 from xstar.errors import InvalidArgument
 from xstar.run.contract import Executor
 from xstar.run.devices import share

@@ -39,10 +39,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xstar.core.checks import check_counts
+from xstar.core.checks import as_float, check_counts
 from xstar.core.goals import Goals
 from xstar.core.randomness import Streams
-from xstar.core.values import as_float
 from xstar.errors import InvalidArgument, MissingExtra
 from xstar.journal import History
 from xstar.journal.results import has_result, ranks, result

@@ -40,11 +40,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from xstar.core.goals import Goals
-from xstar.core.known import RULED_OUT
 from xstar.errors import InvalidArgument
 from xstar.igo.adaptation import WEIGHTS, Settings
 from xstar.igo.generations import METHOD, Generations
 from xstar.journal import History
+from xstar.journal.known import RULED_OUT
 from xstar.journal.trial import Done, New, Origin, Suggestion
 from xstar.searchers.base import SEARCHERS, at_random, exhausted
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from xstar.core.values import as_float, as_int, unwrap
+from xstar.core.checks import as_float, as_int, unwrap
 from xstar.errors import InvalidConfig, InvalidSpace
 from xstar.space.conditions import read_when
 from xstar.space.parameter import Parameter, Reader, check_index, settle

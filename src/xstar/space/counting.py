@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from xstar.core.values import as_int
+from xstar.core.checks import as_int
 from xstar.errors import InvalidArgument
 from xstar.space.numeric import Float
 from xstar.space.parameter import Parameter

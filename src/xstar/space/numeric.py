@@ -26,7 +26,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from xstar.core.values import as_float, as_int
+from xstar.core.checks import as_float, as_int
 from xstar.errors import InvalidArgument, InvalidConfig, InvalidSpace
 from xstar.space.conditions import read_when
 from xstar.space.parameter import Parameter, Reader, check_index, settle

@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from xstar.core import entry_points
-from xstar.core.values import unwrap
+from xstar.core.checks import unwrap
 from xstar.errors import InvalidSpace
 from xstar.space.binary import Bits as Bits, Bool as Bool
 from xstar.space.conditions import when_from_json

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from statistics import NormalDist
 
-from xstar.core.values import as_float
+from xstar.core.checks import as_float
 from xstar.errors import InvalidSpace
 from xstar.space.values import Json
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from math import isclose, ulp
 
-from xstar.core.values import as_float, as_int
+from xstar.core.checks import as_float, as_int
 from xstar.errors import InvalidSpace
 
 MOST_STEPS = 2**50

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from xstar.core.values import as_float, as_int
+from xstar.core.checks import as_float, as_int
 from xstar.errors import InvalidConfig, InvalidSpace
 from xstar.space.conditions import Condition, OneOf, Threshold, When, read_when
 from xstar.space.parameters import Constant, Domain, Float, Int, Ordinal, Parameter

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from xstar.core.values import unwrap
+from xstar.core.checks import unwrap
 
 #: A value of a parameter: a JSON scalar, a (nested) tuple of them, or whatever a Domain makes.
 Value = Any

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from xstar.core.checks import whole_number
-from xstar.core.known import KnownObjectives
 from xstar.core.randomness import Streams
 from xstar.errors import InvalidReport
 from xstar.journal import History, events as ev
+from xstar.journal.known import KnownObjectives
 from xstar.journal.trial import (
     LIVE,
     Config,

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
 from xstar.core.environment import environment_and_host
-from xstar.core.reasons import shortened
+from xstar.core.words import shortened
 from xstar.errors import JournalConflict
 from xstar.journal import Event, History, Journal, SharedJournal, events as ev
 from xstar.journal.trial import State, Trial

@@ -8,9 +8,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from xstar.core.checks import check_counts
-from xstar.core.reasons import last_line
-from xstar.core.values import unwrap
+from xstar.core.checks import check_counts, unwrap
+from xstar.core.words import last_line
 from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.journal.trial import State

@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
 
-from xstar.core.messages import MEMORIES
-from xstar.core.reasons import last_line
+from xstar.core.words import last_line
 from xstar.errors import ObjectiveError, StorageError
+from xstar.journal.messages import MEMORIES
 from xstar.journal.trial import Failure, Finished, Job, Noted, Outcome, Report, State, Trial, Verdict
 from xstar.run import Executor, RunsInPoll
 from xstar.schedulers import Advises

@@ -7,14 +7,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xstar.core.lookup import not_in_result
 from xstar.core.markup import escaped
 from xstar.core.words import plural
+from xstar.errors import UnknownAttribute
 from xstar.journal.trial import Config, Trial
 from xstar.run.states import States
 from xstar.study.shown import front_as_html
 from xstar.study.study import Study
 from xstar.study.tradeoffs import covered, picked
+
+OF_RESULTS = {
+    "trials": "study.trials",
+    "best_trial": "best",
+    "best_value": "value",
+    "best_params": "config",
+    "best_config": "config",
+    "best_trials": "front",
+}
+"""What Optuna and others call what a result has by another name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +83,14 @@ class Result:
     if not TYPE_CHECKING:  # to a type checker it would mean that every name exists
 
         def __getattr__(self, name: str) -> Any:
-            raise AttributeError(name) if name.startswith("_") else not_in_result(name)
+            if name.startswith("_"):
+                raise AttributeError(name)
+            there = (
+                f"here it is result.{OF_RESULTS[name]}"
+                if name in OF_RESULTS
+                else "it has best, value, config, front, study"
+            )
+            raise UnknownAttribute(f"a result has no attribute {name!r}; {there}")
 
     def __repr__(self) -> str:
         history = self.study.history

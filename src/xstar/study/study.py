@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 from xstar.core.checks import check_attrs
 from xstar.core.clock import stopwatch, wall_clock
 from xstar.core.goals import known_functions
-from xstar.core.known import KnownObjectives
-from xstar.core.messages import MEMORIES
 from xstar.core.randomness import Streams
-from xstar.core.reasons import shortened
+from xstar.core.words import shortened
 from xstar.errors import InvalidArgument, InvalidReport, StudyExists, UnknownTrial
 from xstar.journal import History, Journal, MemoryJournal, events as ev
+from xstar.journal.known import KnownObjectives
+from xstar.journal.messages import MEMORIES
 from xstar.journal.trial import Done, State, Trial, Verdict, number_of
 from xstar.space import Space
 from xstar.storage import check_there, open_storage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from xstar.core.reasons import last_line
+from xstar.core.words import last_line
 from xstar.errors import MissingExtra
 from xstar.journal import History
 from xstar.journal.trial import Trial

@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from xstar.core.checks import nearest
+from xstar.core.checks import as_float, nearest
 from xstar.core.goals import Goals
 from xstar.core.pareto import Array, hypervolume
-from xstar.core.reasons import last_line
-from xstar.core.values import as_float
-from xstar.core.words import plural
+from xstar.core.words import last_line, plural
 from xstar.errors import InvalidArgument, NoValue, SeveralObjectives
 from xstar.journal import History
 from xstar.journal.constraints import how_many_beyond

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from xstar.core.reasons import last_line
+from xstar.core.words import last_line
 from xstar.journal.trial import State
 from xstar.look.plots.figure import STATE_COLOURS, Figure, Trace, axis, bars, dots, empty, figure, numbered, text
 from xstar.look.plots.slices import across

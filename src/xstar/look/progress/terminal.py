@@ -16,8 +16,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from xstar.core.reasons import last_line
-from xstar.core.words import harmless, numbers, plural, seconds, short_config
+from xstar.core.words import harmless, last_line, numbers, plural, seconds, short_config
 from xstar.journal.trial import State, Trial
 from xstar.look.progress.lines import LogProgress, choice_of, in_a_line
 from xstar.look.progress.tracker import BROKEN, Progress, Tracker

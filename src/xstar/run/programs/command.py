@@ -11,9 +11,8 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from xstar.core.checks import check_names as check_choices, check_switches, whole_number
-from xstar.core.reasons import BY_WHOM
-from xstar.core.values import as_float
+from xstar.core.checks import as_float, check_names as check_choices, check_switches, whole_number
+from xstar.core.words import BY_WHOM
 from xstar.errors import Infeasible, InvalidArgument, MissingMetric, ProgramFailed
 from xstar.run.programs.exchange import Exchange
 from xstar.run.programs.placeholders import check_names, fill, fill_words

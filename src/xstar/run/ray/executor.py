@@ -20,10 +20,9 @@ import cloudpickle
 
 from xstar.core.clock import monotonic_clock
 from xstar.core.goals import Goals
-from xstar.core.messages import MACHINE_MEMORY
-from xstar.core.reasons import last_line
-from xstar.core.words import plural
+from xstar.core.words import last_line, plural
 from xstar.errors import ObjectiveError
+from xstar.journal.messages import MACHINE_MEMORY
 from xstar.journal.trial import Job, Outcome
 from xstar.run.carrying import CHECKPOINT, MessageCarrier, UrlCarrier, packed, unpack
 from xstar.run.contract import TICK

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from xstar.core import entry_points
-from xstar.core.checks import whole_number
+from xstar.core.checks import unwrap, whole_number
 from xstar.core.goals import Goals
-from xstar.core.values import unwrap
 from xstar.errors import InvalidArgument
 from xstar.run.contract import Executor
 from xstar.run.devices import check_gpus

@@ -26,9 +26,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xstar.core.checks import check_counts, check_names, check_switches
+from xstar.core.checks import as_float, check_counts, check_names, check_switches
 from xstar.core.goals import Goals
-from xstar.core.values import as_float
 from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.journal.trial import Done, New, Suggestion

@@ -47,7 +47,7 @@ from typing import Any
 
 import numpy as np
 
-from xstar.core.values import as_float, as_int
+from xstar.core.checks import as_float, as_int
 from xstar.errors import InvalidArgument
 from xstar.space import Choice, Config, Float, Int, Space, at_least
 from xstar.testing.problems.base import Curve, Noise

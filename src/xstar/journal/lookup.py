@@ -1,4 +1,4 @@
-"""What is said where a trial is asked for something that it does not have."""
+"""Errors for what a trial does not have: a parameter, an attribute, a number of epochs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def value_of(config: Mapping[str, Any], name: str) -> Any:
 
 
 def no_attribute(config: Mapping[str, Any], name: str) -> UnknownAttribute:
-    """What is said of ``trial.lr`` and of ``trial.suggest_float``."""
+    """The error for ``trial.lr`` and for ``trial.suggest_float``."""
     if name in config:
         return UnknownAttribute(f"trial.{name}: parameters are read by name, trial[{name!r}]")
     if name.startswith("suggest"):
@@ -34,26 +34,7 @@ def no_attribute(config: Mapping[str, Any], name: str) -> UnknownAttribute:
     return UnknownAttribute(f"a trial has no attribute {name!r}; its parameters are {known}")
 
 
-OF_RESULTS = {
-    "trials": "study.trials",
-    "best_trial": "best",
-    "best_value": "value",
-    "best_params": "config",
-    "best_config": "config",
-    "best_trials": "front",
-}
-"""What Optuna and others call what a result has by another name."""
-
-
-def not_in_result(name: str) -> UnknownAttribute:
-    """What is said of ``result.best_value``."""
-    there = (
-        f"here it is result.{OF_RESULTS[name]}" if name in OF_RESULTS else "it has best, value, config, front, study"
-    )
-    return UnknownAttribute(f"a result has no attribute {name!r}; {there}")
-
-
 def no_epochs() -> InvalidReport:
-    """What is said when epochs are asked for and nobody said how many there are."""
+    """The error for ``trial.epochs()`` of a study without ``max_budget``."""
     rule = "trial.epochs() needs to know how many epochs there are"
     return InvalidReport("max_budget", rule, None, "pass max_budget=… to the study")

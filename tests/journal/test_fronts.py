@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from xstar.core.fronts import Fronts
 from xstar.core.pareto import FINE, fronts, spread_order
+from xstar.journal.fronts import Fronts
 
 
 @pytest.mark.parametrize("m", [2, 3, 5])

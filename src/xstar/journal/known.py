@@ -9,8 +9,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from xstar.core.checks import as_float
 from xstar.core.goals import Goals
-from xstar.core.values import as_float
 from xstar.errors import InvalidArgument
 
 Function = Callable[[dict[str, Any]], float]
