@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import types
 from typing import Any
@@ -93,7 +94,9 @@ def test_the_page() -> None:
     progress(study)
     for number in range(MOST_MESSAGES + 1):
         progress.message(f"{EVIL} {number}")
-    text = Page(progress.page()["text/html"]).text
+    page = progress.page()["text/html"]
+    assert not re.search("color: #(000|fff)", page), "notebooks are light or dark"
+    text = Page(page).text
     for words in ("3 of 20", "3 at epoch 1, 0 at 3, 0 at 9", "error=0.2", f"trial 3: ValueError: {EVIL}", "█▁", "2/3"):
         assert words in text
     assert f"{EVIL} 0" not in text

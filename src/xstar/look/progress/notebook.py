@@ -7,6 +7,8 @@ import io
 import threading
 from typing import Any
 
+from rich.terminal_theme import TerminalTheme
+
 from xstar.look.progress.lines import choice_of
 from xstar.look.progress.terminal import console_on, drawing
 from xstar.look.progress.tracker import Progress, Tracker
@@ -17,6 +19,9 @@ WIDTH = 110
 """Columns."""
 MOST_MESSAGES = 5
 """Warnings that stay in view; the latest ones."""
+COLOURS = [(128, 128, 128), (204, 68, 68), (34, 145, 77), (176, 125, 0), (82, 119, 219), (176, 80, 196), (0, 141, 161)]
+"""Of a terminal's black, red, green, yellow, blue, magenta and cyan, so that they can be read on white and on black."""
+THEME = TerminalTheme((128, 128, 128), (128, 128, 128), [*COLOURS, (128, 128, 128)])
 FRAME = '<pre style="font-family: monospace; line-height: normal; overflow-x: auto">{code}</pre>'
 
 
@@ -71,5 +76,5 @@ class NotebookProgress(Progress):
         texts = [choice_of(self.tracker.study.history), *self._messages]
         out.print(drawing(self.tracker, self.ending, running=not self._over.is_set()))
         out.print("\n".join(filter(None, texts)), end="")
-        html = out.export_html(inline_styles=True, code_format=FRAME, clear=False)
+        html = out.export_html(theme=THEME, inline_styles=True, code_format=FRAME, clear=False)
         return {"text/html": html, "text/plain": out.export_text()}

@@ -95,9 +95,8 @@ def _facts(tracker: Tracker, ending: str | None) -> Table:
     if best is not None:
         which = f"  {reached(best.number, best.state.value, best.budget)}  {short_config(best.config)}"
     found = headline(history, 5)
-    facts.add_row(
-        "best", Text(found, "bold green").append(which, "not bold default") if found else Text("none yet", "dim")
-    )
+    shown = Text().append(found, "bold green").append(which) if found else Text("none yet", "dim")
+    facts.add_row("best", shown)
     if failure is not None:
         facts.add_row("failed", Text(f"trial {failure.number}: {last_line(failure.reason or '')}", "red"))
     if ending is not None:
