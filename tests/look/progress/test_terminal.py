@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import logging
-import math
 import sys
 from collections.abc import Iterable
 
@@ -16,7 +15,7 @@ from tests.trials import ask
 from xstar.journal import Event
 from xstar.look.progress import Tracker
 from xstar.look.progress.lines import LogProgress
-from xstar.look.progress.terminal import BARS, CURVE, MOST_FAILURES, MOST_ROWS, LiveProgress, make_progress, sparkline
+from xstar.look.progress.terminal import MOST_FAILURES, MOST_ROWS, LiveProgress, make_progress
 from xstar.look.progress.tracker import LOOK
 from xstar.study import Limits
 
@@ -183,28 +182,3 @@ def test_the_cursor_comes_back_whatever_happens(monkeypatch: pytest.MonkeyPatch)
         progress(study)
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l")
-
-
-@pytest.mark.parametrize(
-    ("values", "curve"),
-    [
-        ([], ""),
-        ([3.0], "▁"),
-        ([2.0, 2.0], "▁▁"),
-        ([0.0, 1.0], "▁█"),
-        ([float(step) for step in range(8)], BARS),
-        ([1.0, math.nan, 0.0, math.inf], "█ ▁ "),
-        ([math.nan], " "),
-        ([-1.7e308, 1.7e308, 0.0], "▁█▅"),  # whose difference is infinite
-    ],
-)
-def test_a_curve(values: list[float], curve: str) -> None:
-    assert sparkline(values) == curve
-
-
-def test_a_long_curve_keeps_its_ends_and_its_shape() -> None:
-    curve = sparkline([1 / (1 + step) for step in range(1000)])
-    assert len(curve) == CURVE
-    assert curve[0] == "█"
-    assert curve[-1] == "▁"
-    assert sparkline([float(step) for step in range(1000)]) == "".join(sorted(sparkline(list(map(float, range(1000))))))
