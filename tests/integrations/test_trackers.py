@@ -128,6 +128,38 @@ def test_tensorboard_written_by_hand_is_the_same(tmp_path: Path) -> None:
         assert len(ours) == trial.budget
 
 
+def test_tensorboard_goes_on_with_a_trial_that_ended_while_nobody_looked(tmp_path: Path) -> None:
+    pytest.importorskip("tensorboardX", reason="tensorboardX is not installed")
+    study = xs.Study(SPACE, metric=["loss", "size"], seed=0)
+    tracker = TensorBoard(tmp_path / "runs")
+    trial = study.ask()
+    assert trial is not None
+    tracker(study)
+    tracker.close()
+    study.tell(trial, {"loss": 1.0, "size": 2.0})
+    for _ in range(2):
+        TensorBoard(tmp_path / "runs").replay(study)
+    written = scalars(tmp_path / "runs" / "trial-0000")
+    assert sorted(tag for tag, *_ in written) == sorted(["loss", "size", *covered_then(study.history, trial)])
+    other = xs.Study(SPACE, metric="loss", seed=0)
+    other.ask()
+    refused = TensorBoard(tmp_path / "runs")
+    refused.replay(other)
+    assert "folder: must not hold the runs of another study" in str(refused.broken)
+
+
+def test_tensorboard_writes_the_reason_of_a_trial_that_failed_after_its_tracker_died(tmp_path: Path) -> None:
+    pytest.importorskip("tensorboardX", reason="tensorboardX is not installed")
+    study = xs.Study(SPACE, metric="loss", method="median", max_budget=3, seed=0)
+    trial = study.ask()
+    assert trial is not None
+    study.report(trial, {"loss": 1.0}, budget=1)
+    TensorBoard(tmp_path / "runs").replay(study)
+    study.fail(trial, "out of luck")
+    TensorBoard(tmp_path / "runs").replay(study)
+    assert any(b"out of luck" in file.read_bytes() for file in (tmp_path / "runs" / "trial-0000").glob("events*"))
+
+
 @pytest.mark.filterwarnings("ignore")  # of what MLflow does with SQLAlchemy
 def test_mlflow_written_by_hand_is_the_same(tmp_path: Path) -> None:
     mlflow = pytest.importorskip("mlflow", reason="MLflow is not installed")

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from xstar.core.pareto import hypervolume
+from xstar.errors import InvalidArgument
 from xstar.integrations import missing
 from xstar.journal import History
 from xstar.journal.trial import Reading, State, Trial, losses_of
@@ -70,7 +71,7 @@ class Tracker(ABC):
         for reading in trial.reports[done:]:
             self.report(study, trial, reading)
             self._reported[trial.number] += 1
-        if trial.state.over:
+        if trial.state.over and trial.number not in self._ended:
             self.end(study, trial)
             self._ended.add(trial.number)
 
@@ -123,28 +124,35 @@ class TensorBoard(Tracker):
         self._writers: dict[int, Any] = {}
 
     def begin(self, study: Study, trial: Trial) -> None:
-        if self._count(trial).exists():
-            self._reported[trial.number] = int(self._count(trial).read_text())
+        if self._mark(trial).exists():
+            mark = json.loads(self._mark(trial).read_text())
+            if mark["study"] != study.history.created.files:
+                rule, remedy = "must not hold the runs of another study", "give each study a folder of its own"
+                raise InvalidArgument("folder", rule, str(self._folder), remedy)
+            self._reported[trial.number] = mark["reports"]
+            if mark["ended"]:
+                self._ended.add(trial.number)
             return
         writer = self._writer(trial)
         writer.add_text("config", json.dumps(study.space.dump(trial.config), indent=1))
         writer.add_text("origin", str(trial.origin))
+        self._leave_mark(study, trial, 0)
 
     def report(self, study: Study, trial: Trial, reading: Reading) -> None:
         writer = self._writer(trial)
         for name, value in reading.metrics.items():
             writer.add_scalar(name, value, reading.budget, walltime=reading.at)
         writer.flush()
-        self._count(trial).write_text(str(self._reported[trial.number] + 1))
+        self._leave_mark(study, trial, self._reported[trial.number] + 1)
 
     def end(self, study: Study, trial: Trial) -> None:
-        if trial.number in self._writers:
-            writer = self._writers.pop(trial.number)
-            for name, value in covered_then(study.history, trial).items():
-                writer.add_scalar(name, value, trial.budget, walltime=trial.runs.ended_at)
-            if trial.reason:
-                writer.add_text("reason", trial.reason)
-            writer.close()
+        writer = self._writer(trial)
+        for name, value in covered_then(study.history, trial).items():
+            writer.add_scalar(name, value, trial.budget, walltime=trial.runs.ended_at)
+        if trial.reason:
+            writer.add_text("reason", trial.reason)
+        self._writers.pop(trial.number).close()
+        self._leave_mark(study, trial, self._reported[trial.number], ended=True)
 
     def close(self) -> None:
         for writer in self._writers.values():
@@ -154,9 +162,13 @@ class TensorBoard(Tracker):
     def _run(self, trial: Trial) -> Path:
         return self._folder / f"trial-{trial.number:04d}"
 
-    def _count(self, trial: Trial) -> Path:
-        """A file that says how many reports were written."""
-        return self._run(trial) / "xstar-reports-written"
+    def _mark(self, trial: Trial) -> Path:
+        """A file that says how much of a trial is written, and of which study."""
+        return self._run(trial) / "xstar-written.json"
+
+    def _leave_mark(self, study: Study, trial: Trial, reports: int, *, ended: bool = False) -> None:
+        mark = {"study": study.history.created.files, "reports": reports, "ended": ended}
+        self._mark(trial).write_text(json.dumps(mark))
 
     def _writer(self, trial: Trial) -> Any:
         if trial.number not in self._writers:
