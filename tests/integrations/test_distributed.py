@@ -78,7 +78,7 @@ def test_a_rank_that_dies_is_named() -> None:
     study = xs.minimize(Distributed(dies), SPACE, **given).study
     assert "rank 1 ended with exit code 7" in str(study.trials[0].reason)
     arriving = DiesOnArrival()
-    with pytest.raises(ObjectiveError, match="rank 1 ended before the objective was called, with exit code 9"):
+    with pytest.raises(ObjectiveError, match=r"rank 1 ended .* exit code 9"):
         xs.minimize(Distributed(lambda trial: arriving), SPACE, **given)
 
 

@@ -184,15 +184,15 @@ def test_failed_jobs_are_recorded_and_a_mistake_ends_the_sweep(sweep: Sweep) -> 
 
 
 def test_what_cannot_be_a_sweep_is_refused_by_name(sweep: Sweep) -> None:
-    with pytest.raises(InvalidSpace, match="overrides: at least one must be swept"):
+    with pytest.raises(InvalidSpace, match=r"overrides: .* swept"):
         sweep(swept=["lr=0.5"])
-    with pytest.raises(InvalidArgument, match=r"max_budget: and hydra.sweeper.budget_key belong together"):
+    with pytest.raises(InvalidArgument, match=r"max_budget: .*budget_key"):
         sweep("hydra.sweeper.max_budget=9")
-    with pytest.raises(InvalidArgument, match=r"hydra.sweeper.workers: must be at least 1"):
+    with pytest.raises(InvalidArgument, match=r"workers: .* 1, but got 0"):
         sweep("hydra.sweeper.workers=0")
-    with pytest.raises(InvalidSpace, match="lr: may have the tag log and no other"):
+    with pytest.raises(InvalidSpace, match=r"lr: .*log.*loud"):
         sweep(swept=["lr=tag(log,loud,interval(1e-3,1))"])
-    with pytest.raises(InvalidSpace, match="net__layers: must be the name of one key"):
+    with pytest.raises(InvalidSpace, match=r"net__layers: .* one key"):
         sweep(swept=["net.layers=1,2", "+net__layers=1,2"])
 
 

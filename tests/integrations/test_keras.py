@@ -63,5 +63,5 @@ def test_the_number_of_epochs_is_asked_for() -> None:
         def load(self) -> None:
             return None
 
-    with pytest.raises(InvalidArgument, match="max_budget: is needed to know how many epochs"):
+    with pytest.raises(InvalidArgument, match="max_budget: is needed"):
         Report(NoBudget()).epochs  # noqa: B018

@@ -75,7 +75,7 @@ def test_several_metrics_are_objectives(tmp_path: Path) -> None:
     assert len(again.study.front) > 1
     assert again.suggest("next") == searcher.suggest("next")
     for wrong in (["min"], ["min", "obs"], "least"):
-        with pytest.raises(InvalidArgument, match="mode: must be 'min' or 'max', one of them for each metric"):
+        with pytest.raises(InvalidArgument, match=r"mode: .*'min' or 'max'"):
             Searcher(metric=["loss", "size"], mode=wrong)
 
 
@@ -101,7 +101,7 @@ def test_what_is_converted_and_what_is_not() -> None:
         q=xs.Float(0, 1, step=0.25),
         k=xs.Int(1, 8, log=True),
     )
-    with pytest.raises(InvalidSpace, match="z: must be a distribution that xstar has, too"):
+    with pytest.raises(InvalidSpace, match="z: must be a distribution"):
         from_tune({"z": tune.randn(0, 1)})
     with pytest.raises(InvalidSpace, match="z: must be a distribution"):
         from_tune({"z": tune.grid_search([1, 2])})

@@ -11,7 +11,7 @@ import pytest
 
 import xstar as xs
 from tests.integrations.wandb_files import runs
-from xstar.integrations.trackers import MLflow, TensorBoard, Tracker, WandB, covered_then
+from xstar.integrations.trackers import MLflow, TensorBoard, Tracker, WandB, hypervolume_at_end
 
 SPACE = xs.Space(x=xs.Float(0, 1))
 
@@ -84,7 +84,7 @@ def test_a_dead_tracker_never_hurts_a_study(caplog: pytest.LogCaptureFixture) ->
         result = search(dying)
     assert [trial.state for trial in result.study.trials] == [trial.state for trial in search().study.trials]
     assert dying.broken == "ConnectionError: the server is gone"
-    assert sum("Recorder failed and is let go of" in record.message for record in caplog.records) == 1
+    assert sum("Recorder failed and is dropped" in record.message for record in caplog.records) == 1
     assert not [each for each in dying.seen if each[0] == 2]
 
 
@@ -140,7 +140,7 @@ def test_tensorboard_goes_on_with_a_trial_that_ended_while_nobody_looked(tmp_pat
     for _ in range(2):
         TensorBoard(tmp_path / "runs").replay(study)
     written = scalars(tmp_path / "runs" / "trial-0000")
-    assert sorted(tag for tag, *_ in written) == sorted(["loss", "size", *covered_then(study.history, trial)])
+    assert sorted(tag for tag, *_ in written) == sorted(["loss", "size", *hypervolume_at_end(study.history, trial)])
     other = xs.Study(SPACE, metric="loss", seed=0)
     other.ask()
     refused = TensorBoard(tmp_path / "runs")
@@ -222,10 +222,10 @@ def test_the_hypervolume_is_that_of_the_moment_when_a_trial_ended() -> None:
     history = several().study.history
     for trials in (1, 2, 4):
         then = several(trials=trials)
-        found = covered_then(history, history.trials[trials - 1])
+        found = hypervolume_at_end(history, history.trials[trials - 1])
         upto = {name: found[f"hypervolume_up_to.{name}"] for name in ("loss", "cost")}
         assert found["hypervolume"] == then.hypervolume(upto)
-    assert covered_then(search().study.history, search().study.trials[0]) == {}
+    assert hypervolume_at_end(search().study.history, search().study.trials[0]) == {}
 
 
 @pytest.mark.filterwarnings("ignore")  # of what MLflow does with SQLAlchemy
@@ -244,7 +244,7 @@ def test_all_objectives_and_the_hypervolume_are_written(kind: str, tmp_path: Pat
     if kind == "wandb":
         module.teardown()  # its service writes files after a run has ended
     for trial in study.trials:
-        expected = {**trial.metrics, **covered_then(study.history, trial)}
+        expected = {**trial.metrics, **hypervolume_at_end(study.history, trial)}
         if kind == "tensorboard":
             last = {tag: value for tag, _, value in scalars(tmp_path / f"trial-{trial.number:04d}")}
         elif kind == "mlflow":

@@ -6,6 +6,7 @@ if that is missing.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from xstar.errors import InvalidArgument, MissingExtra
@@ -21,3 +22,11 @@ def epochs_of(trial: Any) -> int:
     if trial.max_budget is None:
         raise InvalidArgument("max_budget", "is needed to know how many epochs there are", None, "pass max_budget=…")
     return int(trial.max_budget)
+
+
+def saved_folder(trial: Any) -> Path | None:
+    """The checkpoint that a callback saved in an earlier run; ``None``: there is none."""
+    folder = trial.load()
+    if folder is None or isinstance(folder, Path):
+        return folder
+    raise InvalidArgument("trial", "must have a checkpoint that a Report saved", type(folder).__name__)

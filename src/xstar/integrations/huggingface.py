@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from xstar.integrations import epochs_of, missing
+from xstar.integrations import epochs_of, missing, saved_folder
 
 try:
     from transformers import TrainerCallback
@@ -32,7 +32,7 @@ class Report(TrainerCallback):
 
     def __init__(self, trial: Any) -> None:
         self._trial = trial
-        self._folder = trial.load()
+        self._folder = saved_folder(trial)
         self._count = 0 if self._folder is None else trial.start
         self._metrics: dict[str, float] | None = None
 

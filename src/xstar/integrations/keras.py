@@ -7,8 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from xstar.errors import InvalidArgument
-from xstar.integrations import epochs_of, missing
+from xstar.integrations import epochs_of, missing, saved_folder
 
 try:
     import keras
@@ -35,9 +34,7 @@ class Report(keras.callbacks.Callback):
     def __init__(self, trial: Any) -> None:
         super().__init__()
         self._trial = trial
-        self._folder = trial.load()
-        if self._folder is not None and not isinstance(self._folder, Path):
-            raise InvalidArgument("trial", "must have a checkpoint that a Report saved", type(self._folder).__name__)
+        self._folder = saved_folder(trial)
 
     def restored(self, build: Callable[[], Any]) -> Any:
         """The compiled model of an earlier run, or what ``build`` makes where there is none."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from xstar.errors import InvalidArgument, MissingMetric
-from xstar.integrations import epochs_of, missing
+from xstar.integrations import epochs_of, missing, saved_folder
 from xstar.run import ranks
 
 try:
@@ -41,9 +41,7 @@ class Report(Callback):
     def __init__(self, trial: Any, monitor: str = "val_loss") -> None:
         self._trial = trial
         self._monitor = monitor
-        self._folder = trial.load()
-        if self._folder is not None and not isinstance(self._folder, Path):
-            raise InvalidArgument("trial", "must have a checkpoint that a Report saved", type(self._folder).__name__)
+        self._folder = saved_folder(trial)
 
     @property
     def ckpt_path(self) -> str | None:

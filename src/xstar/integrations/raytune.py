@@ -58,7 +58,7 @@ class Searcher(TuneSearcher):
         seed: int | None = None,
     ) -> None:
         if metric is not None:
-            goals(metric, mode)
+            read_goals(metric, mode)
         super().__init__()
         self._metric: Any = metric
         self._mode: Any = mode
@@ -81,7 +81,9 @@ class Searcher(TuneSearcher):
         return True
 
     def _begin(self) -> None:
-        self._study = Study(self._space, metric=goals(self._metric, self._mode), method=self._method, seed=self._seed)
+        self._study = Study(
+            self._space, metric=read_goals(self._metric, self._mode), method=self._method, seed=self._seed
+        )
 
     @property
     def study(self) -> Study:
@@ -171,7 +173,7 @@ class Searcher(TuneSearcher):
         self.__setstate__(json.loads(Path(checkpoint_path).read_text(encoding="utf-8")))
 
 
-def goals(metric: str | Sequence[str], mode: str | Sequence[str] | None) -> dict[str, str]:
+def read_goals(metric: str | Sequence[str], mode: str | Sequence[str] | None) -> dict[str, str]:
     """Metrics and modes as Tune's search algorithms take them, by name."""
     names = [metric] if isinstance(metric, str) else list(metric)
     modes = [mode or "min"] * len(names) if mode is None or isinstance(mode, str) else list(mode)

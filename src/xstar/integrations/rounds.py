@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from xstar.core.checks import whole_number
-from xstar.errors import InvalidArgument
+from xstar.integrations import epochs_of
 
 
 class Rounds:
@@ -27,10 +27,7 @@ class Rounds:
     @property
     def rounds(self) -> int:
         """The rounds to train: ``max_budget × every``, less those that the saved booster has."""
-        if self._trial.max_budget is None:
-            rule, remedy = "is needed to count the rounds that are left", "pass max_budget=… to the search"
-            raise InvalidArgument("max_budget", rule, None, remedy)
-        return int(self._trial.max_budget * self._every - self._done)
+        return epochs_of(self._trial) * self._every - self._done
 
     def _completed(self, rounds: int, metrics: Mapping[str, float], dump: Callable[[], Any]) -> None:
         """So many rounds are done, in all; raises ``xs.Pruned`` when the trial shall go no further."""

@@ -1,7 +1,7 @@
 """Experiment trackers as watchers of a study: ``xs.minimize(…, watch=TensorBoard("runs"))``.
 
 A tracker reads the history and writes what it has not written yet. So it may be attached late, or again after a crash, and
-writes what it missed; a tracker that fails is named once in the log and let go of, and the search goes on without it.
+writes what it missed; a tracker that fails is named once in the log and dropped, and the search goes on without it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Tracker(ABC):
                     self._follow(study, study.history.trials[number])
         except Exception as error:  # whatever a tracker does, a search must not end of it
             self.broken = f"{type(error).__name__}: {error}"
-            log.warning("%s failed and is let go of; the search goes on: %s", type(self).__name__, self.broken)
+            log.warning("%s failed and is dropped; the search goes on: %s", type(self).__name__, self.broken)
 
     def replay(self, study: Study) -> None:
         """Write all of a study that it has not written yet, whoever ran it; then ``close``."""
@@ -92,7 +92,7 @@ class Tracker(ABC):
         return
 
 
-def covered_then(history: History, trial: Trial) -> dict[str, float]:
+def hypervolume_at_end(history: History, trial: Trial) -> dict[str, float]:
     """Of several objectives: the hypervolume of the front when a trial ended, and up to which reference point; else nothing.
 
     A function of what had happened by then, so that a tracker that is attached later writes the same.
@@ -147,7 +147,7 @@ class TensorBoard(Tracker):
 
     def end(self, study: Study, trial: Trial) -> None:
         writer = self._writer(trial)
-        for name, value in covered_then(study.history, trial).items():
+        for name, value in hypervolume_at_end(study.history, trial).items():
             writer.add_scalar(name, value, trial.budget, walltime=trial.runs.ended_at)
         if trial.reason:
             writer.add_text("reason", trial.reason)
@@ -224,7 +224,7 @@ class MLflow(Tracker):
             self.ENDS.get(trial.state, "FAILED"),
             (trial.runs.ended_at or 0) * 1000,
         )
-        for name, value in covered_then(study.history, trial).items():
+        for name, value in hypervolume_at_end(study.history, trial).items():
             self._client.log_metric(run, name, value, int(at), trial.budget)
         self._client.set_terminated(run, status, int(at))
 
@@ -262,7 +262,7 @@ class WandB(Tracker):
 
     def end(self, study: Study, trial: Trial) -> None:
         run = self._runs.pop(trial.number)
-        run.summary.update(covered_then(study.history, trial))
+        run.summary.update(hypervolume_at_end(study.history, trial))
         run.finish(0 if trial.state in (State.COMPLETE, State.STOPPED) else 1)
 
     def close(self) -> None:
