@@ -134,13 +134,13 @@ def test_observations_of_other_studies_and_the_queue_go_along() -> None:
         (xs.Space(x=xs.Int(0, 2), kind=xs.Choice(["a", "b"]), decay=0.5), {}, "was a float, and is a int"),
         (xs.Space(x=xs.Float(0.0, 1.0), kind=xs.Choice(["a", "c"]), decay=0.5), {}, "can no longer be 'b'"),
         (xs.Space(x=xs.Float(0.0, 1.0), kind=xs.Choice(["a", "b"]), decay=xs.Float(0.6, 1.0)), {}, "cannot be 0.5"),
-        (NEW, {}, "layers: is new and takes part in trials"),
+        (NEW, {}, "layers: is new and active in trials"),
         (NEW, {"layers": 9}, "layers"),
         (NEW, {"x": 0.5}, "must be a new parameter"),
         (
             xs.Space(x=xs.Float(0.0, 1.0, when={"kind": "b"}), kind=xs.Choice(["a", "b"]), decay=0.5),
             {},
-            "takes part in trials, but would not any more",
+            "is active in trials, and would be inactive",
         ),
     ],
 )

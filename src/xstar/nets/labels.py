@@ -102,8 +102,8 @@ def label(name: str) -> Label:
 
 
 def labels(family: str) -> tuple[str, ...]:
-    """Return the names of a family's processing layers: of a built-in family the built-in ones, so that a custom label is
-    used where a domain names it, and nowhere else."""
+    """Return the names of a family's processing layers: of a built-in family only the built-in ones: a custom label is
+    used only where a domain names it."""
     known = _BUILT_IN if family in _BUILT_IN_FAMILIES else tuple(_LABELS)
     return tuple(name for name in known if _LABELS[name].family == family and _LABELS[name].role == "processing")
 

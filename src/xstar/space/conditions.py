@@ -1,8 +1,8 @@
 """Conditions: when a parameter takes part at all.
 
 ``when={"optimizer": "sgd"}`` (one value), ``when={"optimizer": ["sgd", "rmsprop"]}`` (a *list* is several values, a
-tuple is one value), ``when={"layers": at_least(3)}``. Several parents must all agree. What a condition means for a
-given parent is settled in ``structure.py``, once the whole space is known.
+tuple is one value), ``when={"layers": at_least(3)}``. Several parents must all agree. ``structure.py`` checks a
+condition against its parent, once the whole space is known.
 """
 
 from __future__ import annotations

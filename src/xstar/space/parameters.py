@@ -88,7 +88,7 @@ def domain_from_json(kind: str, data: Json) -> Domain:
 
 
 def as_parameter(name: str, given: object) -> Parameter | Domain:
-    """What stands after ``name=`` in a Space: a parameter, a domain, or a raw scalar that becomes a Constant."""
+    """The parameter of ``Space(name=given)``: a parameter, a domain, or a scalar, which becomes a Constant."""
     if isinstance(given, Parameter):
         return given
     plain = unwrap(given)

@@ -26,7 +26,7 @@ def parse(config: object, structure: Structure, partial: bool = False) -> dict[s
     parameters = structure.parameters
     problems = [_unknown(name, config, structure) for name in config if name not in parameters]
     parsed: dict[str, Value] = {}
-    doubtful: set[str] = set()  # whether their children are active cannot be said, so nothing is said
+    doubtful: set[str] = set()  # invalid: whether their children are active is unknown, so these are not checked
     for name in structure.order:
         if partial and name not in config:
             continue

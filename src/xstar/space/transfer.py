@@ -3,7 +3,7 @@
 A wider space may have a larger range of a parameter or more options, and new parameters. A constant may become a parameter that
 can take its value. Priors, scales (``log``) and steps may change. Nothing may be taken away: what was tried stays there.
 
-A narrower space has shorter ranges, fewer options, parameters frozen at a value; ``changes`` says for each what is left:
+A narrower space has shorter ranges, fewer options, parameters frozen at a value; ``changes`` gives the new range of each:
 
     [low, high], or at_least, at_most, between    a range; of an Ordinal, the options from one to another
     [option, …]                                   some of the options
@@ -77,15 +77,15 @@ def in_wider(config: Mapping[str, Value], space: Space, fill: Mapping[str, Value
         if active is not None and not active(given):
             if name in config:
                 why = space.structure.why_inactive(name, given)
-                raise InvalidConfig(name, f"takes part in trials, but would not any more, as {why}", config[name])
+                raise InvalidConfig(name, f"is active in trials, and would be inactive, as {why}", config[name])
             continue
         if name in config or name in fill:
             given[name] = config.get(name, fill.get(name))
         elif isinstance(constant := space[name], Constant):
             given[name] = constant.value
         else:
-            remedy = f"say what it was in the trials so far, as in fill={{{name!r}: …}}"
-            raise InvalidConfig(name, "is new and takes part in trials", "nothing", remedy)
+            remedy = f"give the value that the trials so far had, as in fill={{{name!r}: …}}"
+            raise InvalidConfig(name, "is new and active in trials", "nothing", remedy)
     return space.parse(given)
 
 
@@ -143,7 +143,7 @@ def narrowed(space: Space, changes: Mapping[str, Any]) -> Space:
     """The space with what ``changes`` leaves of it."""
     if not isinstance(changes, Mapping) or not all(isinstance(name, str) for name in changes):
         remedy = 'e.g. {"lr": [1e-4, 1e-2], "optimizer": ["adam"], "layers": 3}'
-        raise InvalidArgument("changes", "must map names of parameters to what is left of them", changes, remedy)
+        raise InvalidArgument("changes", "must map names of parameters to new ranges", changes, remedy)
     made: dict[str, Parameter | Domain] = {}
     for name, given in space.parameters.items():
         made[name] = _left(name, given, changes[name]) if name in changes else given

@@ -22,7 +22,7 @@ DEEPEST = 50
 
 
 def freeze(value: object, deepest: int = DEEPEST) -> Value:
-    """A JSON scalar, or nested tuples of them where lists came. Raises ValueError with the reason otherwise."""
+    """A JSON scalar, or nested tuples of them for lists. Raises ValueError with the reason otherwise."""
     value = unwrap(value)
     if value is None or isinstance(value, bool):
         return value

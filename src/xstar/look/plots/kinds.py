@@ -60,11 +60,11 @@ class Kind:
     """Of studies with how many objectives: ``one``, ``several`` or ``any``."""
 
     def suits(self, history: History) -> bool:
-        """Whether there is, or will be, something to see of a study."""
+        """Whether a study has, or will have, something to show."""
         return self.fits(history) and self.has(history)
 
     def fits(self, history: History) -> bool:
-        """Whether it supports studies with so many objectives."""
+        """Whether it supports the study's number of objectives."""
         return self.objectives == "any" or (self.objectives == "several") is history.goals.several
 
     @property
@@ -155,7 +155,7 @@ _OWN = (
     _kind("comparison", "studies side by side, with confidence bands", comparison, lambda h: False),
 )
 KINDS: dict[str, Kind] = {each.name: each for each in _OWN}
-"""In the order in which a page shows those that suit a study; a comparison has a page of its own."""
+"""In the order of a page, which shows those that suit its study; a comparison has a page of its own."""
 
 
 def kind(name: str) -> Kind:

@@ -1,7 +1,7 @@
-"""θ of IGO over time: what PBIL's distribution has settled on, and how decided it is.
+"""θ of IGO over time: PBIL's distribution after each generation, and how undecided it is.
 
-Nothing of it is stored. The origins of the trials say which generations the distribution learned from, and when; their results
-are on record; so the updates are made again (``igo/generations.py``), at about half a millisecond each. A history keeps what
+θ is not stored. The origins of trials say which generations the distribution learned from, and when; with their results the
+updates are made again (``igo/generations.py``), at about half a millisecond each. A history keeps what
 was recomputed, so that a study that grows costs only what is new.
 """
 

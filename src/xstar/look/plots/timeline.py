@@ -22,13 +22,13 @@ from xstar.look.plots.figure import Figure, axis, bars, empty, figure, text, upr
 from xstar.look.plots.source import Source, joined
 
 MOST_RUNS = 1500
-"""Runs in one picture, the last ones: a browser draws so many bars in a tenth of a second."""
+"""Only the last runs are drawn: a browser draws so many bars in a tenth of a second."""
 
 MOST_EVENTS = 40_000
 """Events that are read for it, the last ones; of a run that began before them nothing is drawn."""
 
 LONG, LEFT = 0.5, 0.03
-"""A spell in which nothing ran is cut where it is longer than this share of the time in which something did; what is left."""
+"""An idle period longer than the first share of the busy time is shortened to the second."""
 
 SHADES = ("#9ec5e8", "#5b8fc9", "#3d4db3", "#7a3ea8", "#a3195b", "#b4540a", "#6b6b00")
 ENDS = {"failed": "#c8452f", "lost": "#e0a100"}
@@ -152,7 +152,7 @@ def draw(data: Timeline) -> Figure:
 
 
 def spells(data: Timeline) -> list[tuple[float, float]]:
-    """When nothing ran for so long that it would squeeze the rest, a night say: until when, and how much of it is cut out."""
+    """Idle periods, such as nights, that would squeeze the rest: when each ended, and how many seconds are cut out of it."""
     gaps: list[tuple[float, float]] = []
     busy, end = 0.0, data.begun
     for run in data.runs:  # in the order of their starts
