@@ -41,38 +41,36 @@ def search(**options: Any) -> xs.Result:
     return xs.minimize(**{"objective": objective, "space": SPACE, "trials": 3, "seed": 1, **options})
 
 
+def says(error: BaseException, *fragments: str) -> None:
+    """The message has the argument, the rule, the value found, the remedy, in this order."""
+    text = str(error)
+    assert re.search(".*".join(map(re.escape, fragments)), text), text
+
+
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "fragments"),
     [
-        ({"space": {"x": (0, 1)}}, "space: must be an xs.Space, but got 'dict'; wrap it, xs.Space({…})"),
-        ({"space": objective}, "space: must be an xs.Space, but got 'function'; the objective comes first"),
-        ({"space": [1]}, "space: must be an xs.Space, but got 'list'; e.g. xs.Space(lr="),
-        ({"method": "mobstr"}, "but got 'mobstr'; did you mean 'mobster'"),
-        ({"method": "magic"}, "but got 'magic'; leave it out if in doubt"),
-        ({"method": xs.searchers.GP()}, "but got 'GP'; it is a searcher: pass it as searcher=…"),
-        ({"method": xs.schedulers.ASHA}, "but got 'ASHA'; it is a scheduler: pass it as scheduler=…"),
-        ({"trials": -3}, "trials: must be a whole number of at least 0, but got -3; it counts all trials of the study"),
-        ({"patience": 0}, "patience: must be a whole number of at least 1, but got 0; it is a number of trials"),
-        ({"workers": 0}, "workers: must be a whole number of at least 1, but got 0; e.g. workers=2"),
-        ({"seed": "a"}, "seed: must be a whole number of at least 0, but got 'a'; e.g. seed=1"),
-        (
-            {"storage": "x.db"},
-            "study: a stored study needs a name, but got None; e.g. study='digits', or leave out storage",
-        ),
-        (
-            {"direction": "maximize"},
-            "direction: is no option of xs.minimize, but got direction=…; xs.minimize looks for",
-        ),
-        (
-            {"min_budget": 9, "max_budget": 3},
-            "min_budget: is no option of xs.minimize, but got min_budget=…; it is the",
-        ),
-        ({"max_budget": 0}, "max_budget: must be a whole number of at least 1, but got 0; pass the epochs"),
+        ({"space": {"x": (0, 1)}}, ("space", "xs.Space", "'dict'", "wrap it")),
+        ({"space": objective}, ("space", "xs.Space", "'function'", "objective comes first")),
+        ({"space": [1]}, ("space", "xs.Space", "'list'", "xs.Space(lr=")),
+        ({"method": "mobstr"}, ("'mobstr'", "did you mean 'mobster'")),
+        ({"method": "magic"}, ("'magic'", "leave it out")),
+        ({"method": xs.searchers.GP()}, ("'GP'", "searcher=…")),
+        ({"method": xs.schedulers.ASHA}, ("'ASHA'", "scheduler=…")),
+        ({"trials": -3}, ("trials", "at least 0", "-3", "all trials of the study")),
+        ({"patience": 0}, ("patience", "at least 1", "0", "number of trials")),
+        ({"workers": 0}, ("workers", "at least 1", "0", "workers=2")),
+        ({"seed": "a"}, ("seed", "at least 0", "'a'", "seed=1")),
+        ({"storage": "x.db"}, ("study", "needs a name", "None", "leave out storage")),
+        ({"direction": "maximize"}, ("direction", "no option", "xs.minimize looks for")),
+        ({"min_budget": 9, "max_budget": 3}, ("min_budget", "no option", "it is the")),
+        ({"max_budget": 0}, ("max_budget", "at least 1", "0", "epochs")),
     ],
 )
-def test_an_argument(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidArgument, match=re.escape(message)):
+def test_an_argument(options: dict[str, Any], fragments: tuple[str, ...]) -> None:
+    with pytest.raises(InvalidArgument) as caught:
         search(**options)
+    says(caught.value, *fragments)
 
 
 def test_a_list_of_methods_is_not_told_twice() -> None:
@@ -94,26 +92,25 @@ def test_every_word_of_others_is_answered_with_ours() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "remedy"),
+    ("options", "fragments"),
     [
-        (
-            {"max_budget": 300},
-            "searcher=xs.searchers.GP(), scheduler=xs.schedulers.ASHA(300, min_budget=10, full_share=True) in place of max",
-        ),
+        ({"max_budget": 300}, ("GP()", "ASHA(300, min_budget=10, full_share=True)", "in place of max_budget")),
         (
             {"max_budget": 300, "method": "bohb"},
-            "searcher=xs.searchers.TPE(gamma=0.15, candidates=64, random_fraction=0.3333333333333333), "
-            "scheduler=xs.schedulers.Hyperband(300, min_budget=10) in place of method and max_budget",
+            ("TPE(gamma=0.15, ", "Hyperband(300, min_budget=10)", "in place of method and max_budget"),
         ),
-        ({"scheduler": xs.schedulers.ASHA(27)}, "scheduler=xs.schedulers.ASHA(27, min_budget=10)"),
-        ({"max_budget": 300, "method": "gp"}, "it is the scheduler's, e.g. searcher=xs.searchers.GP(), scheduler="),
-        ({"max_budget": 3}, "it is the scheduler's, e.g. "),
-        ({"max_budget": 300, "searcher": object()}, "it is the scheduler's, e.g. "),
+        ({"scheduler": xs.schedulers.ASHA(27)}, ("ASHA(27, min_budget=10)",)),
+        ({"max_budget": 300, "method": "gp"}, ("scheduler's", "e.g.", "GP()", "scheduler=")),
+        ({"max_budget": 3}, ("scheduler's", "e.g.")),
+        ({"max_budget": 300, "searcher": object()}, ("scheduler's", "e.g.")),
     ],
 )
-def test_an_option_of_the_scheduler_is_told_with_all_of_the_call(options: dict[str, Any], remedy: str) -> None:
-    with pytest.raises(InvalidArgument, match=re.escape(remedy)):
+def test_an_option_of_the_scheduler_is_told_with_all_of_the_call(
+    options: dict[str, Any], fragments: tuple[str, ...]
+) -> None:
+    with pytest.raises(InvalidArgument) as caught:
         search(min_budget=10, **options)
+    says(caught.value, *fragments)
 
 
 def test_the_call_that_is_told_is_that_of_the_method() -> None:
@@ -139,29 +136,35 @@ def test_a_range_without_its_kind(given: Any, remedy: str) -> None:
         xs.Space(x=given)
 
 
+@pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize(
-    ("value", "message"),
+    ("given", "fragments"),
     [
-        (None, "value: must be a number, but got None; return or yield a number, or a dictionary of numbers"),
-        ("0.5", "value: must be a number, but got '0.5'; return or yield a number"),
-        ((0.5, 0.1), "value: must be a number, but got 'tuple'; return one number, or name each in a dictionary"),
+        (None, ("value", "a number", "None", "return or yield")),
+        ("0.5", ("value", "a number", "'0.5'", "return or yield")),
+        ((0.5, 0.1), ("value", "a number", "'tuple'", "name each")),
+        (np.ones(3), ("value", "a number", "'ndarray'", ".item()")),
+        (epochs, ("trial.epochs()", "how many epochs", "max_budget=")),
     ],
 )
-@pytest.mark.parametrize("workers", [1, 2])
-def test_an_objective_without_a_number(value: Any, message: str, workers: int) -> None:
-    with pytest.raises(ObjectiveError, match=re.escape(message)) as caught:
-        search(objective=lambda trial: value, trials=20, workers=workers)
+def test_what_no_trial_can_report_ends_the_search_at_its_first(
+    given: Any, fragments: tuple[str, ...], workers: int
+) -> None:
+    seen: list[xs.Study] = []
+    given = given if callable(given) else lambda trial, value=given: value
+    with pytest.raises(ObjectiveError) as caught:
+        search(objective=given, trials=30, workers=workers, watch=seen.append)
+    says(caught.value, *fragments)
     assert "File" not in str(caught.value)
-    assert "metrics.py" not in str(caught.value)  # a line of ours is no place to look for it
+    assert "goals.py" not in str(caught.value)  # a line of ours is no place to look for it
+    assert not seen or len(seen[-1].trials) <= workers
 
 
 @pytest.mark.parametrize(
     "wrong", [lambda: 1.0, lambda trial, more: 1.0, functools.partial(objective, 1), lambda *, x: x]
 )
 def test_an_objective_of_other_arguments(wrong: Any) -> None:
-    with pytest.raises(
-        ObjectiveError, match=r"must be a function of one argument \(the trial\), but .* is called in another way"
-    ):
+    with pytest.raises(ObjectiveError, match=r"one argument .*another way"):
         search(objective=wrong)
 
 
@@ -206,17 +209,14 @@ def test_a_misspelt_parameter() -> None:
 
     with pytest.raises(ObjectiveError, match=r"test_mistakes\.py, line \d+, .*UnknownParameter") as caught:
         search(objective=misspelt, trials=20)
-    assert "trial['optimiser']: must be a parameter of this trial, which has x, optimizer" in str(caught.value)
-    assert "but got 'optimiser'; did you mean 'optimizer'?" in str(caught.value)
+    says(caught.value, "trial['optimiser']", "which has x, optimizer", "'optimiser'", "did you mean 'optimizer'?")
 
 
 def test_a_parameter_that_is_not_there_now() -> None:
     study = xs.Study(SPACE, searcher=xs.searchers.Random(), seed=1)
     study.enqueue({"x": 0.5, "optimizer": "adam"})
     asked = ask(study)
-    with pytest.raises(
-        UnknownParameter, match=r"condition does not hold is absent, so use trial\.config\.get\('momentum'"
-    ):
+    with pytest.raises(UnknownParameter, match=r"absent.*trial\.config\.get\('momentum'"):
         asked["momentum"]
     with pytest.raises(KeyError) as caught:  # what a caller may have written, the name its argument
         asked["momentum"]
@@ -259,22 +259,6 @@ def test_parameters_are_read_by_name() -> None:
         assert isinstance(UnknownAttribute(""), AttributeError)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize(
-    ("given", "rule"),
-    [
-        (lambda trial: np.ones(3), r"value: must be a number, but got 'ndarray'; take its mean or \.item\(\) first"),
-        (lambda trial: None, r"value: must be a number, but got None; return or yield a number"),
-        (epochs, r"trial\.epochs\(\) needs to know how many epochs there are.*pass max_budget=…"),
-    ],
-)
-def test_what_no_trial_can_report_ends_the_search_at_its_first(given: Any, rule: str, workers: int) -> None:
-    seen: list[xs.Study] = []
-    with pytest.raises(ObjectiveError, match=rule):
-        xs.minimize(given, SPACE, trials=30, workers=workers, seed=1, watch=seen.append)
-    assert not seen or len(seen[-1].trials) <= workers
-
-
 def test_a_search_all_of_whose_trials_fail_has_no_result() -> None:
     def fails(trial: Any) -> float:
         raise ValueError(f"no luck with {trial['x']}")
@@ -286,9 +270,7 @@ def test_a_search_all_of_whose_trials_fail_has_no_result() -> None:
     def cannot(trial: Any) -> float:
         raise xs.Infeasible("too large")
 
-    assert xs.minimize(cannot, SPACE, trials=3, seed=1).study.history.best is None, (
-        "each was evaluated: this is an answer"
-    )
+    assert xs.minimize(cannot, SPACE, trials=3, seed=1).study.history.best is None  # each was evaluated: an answer
 
 
 def test_the_shelf_has_nothing_else() -> None:

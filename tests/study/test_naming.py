@@ -42,37 +42,22 @@ def test_parts_have_names_too(parts: dict[str, Any], name: str) -> None:
     assert repr(study) == f"<Study in memory: {name}, 0 trials>"
 
 
-MOBSTER = {"method": "mobster", "max_budget": 9}
-
-
 @pytest.mark.parametrize(
-    ("stored", "given", "lines"),
+    ("given", "lines"),
     [
-        ({"method": "sobol"}, {"method": "gp"}, ["method: gp here, sobol in the stored study"]),
-        (MOBSTER, {"method": "mobster", "max_budget": 27}, ["max_budget: 27 here, 9 in the stored study"]),
-        (MOBSTER, {"max_budget": 27}, ["max_budget: 27 here, 9 in the stored study"]),
-        (MOBSTER, {"method": "asha", "max_budget": 9}, ["method: asha here, mobster in the stored study"]),
-        (
-            MOBSTER,
-            {"method": "asha", "max_budget": 27},
-            ["method: asha here, mobster in the stored study", "max_budget: 27 here, 9 in the stored study"],
-        ),
-        (MOBSTER, {"searcher": GP(samples=3)}, ["samples of gp: 3 here, 0 in the stored study"]),
-        (MOBSTER, {"searcher": Random()}, ["searcher: random here, gp in the stored study"]),
-        (MOBSTER, {"scheduler": ASHA(9, eta=2, full_share=True)}, ["eta of asha: 2 here, 3 in the stored study"]),
-        (MOBSTER, {"max_budget": 9}, []),
-        ({"searcher": GP(), "scheduler": ASHA(9, full_share=True)}, MOBSTER, []),
-        (MOBSTER, {"searcher": GP(), "scheduler": ASHA(9, full_share=True)}, []),
+        ({"method": "asha", "max_budget": 27}, ["method: asha here, mobster in", "max_budget: 27 here, 9 in"]),
+        ({"max_budget": 27}, ["max_budget: 27 here, 9 in"]),
+        ({"searcher": GP(samples=3)}, ["samples of gp: 3 here, 0 in"]),
+        ({"searcher": Random()}, ["searcher: random here, gp in"]),
+        ({"searcher": GP(), "scheduler": ASHA(9, full_share=True)}, []),
     ],
 )
-def test_a_difference_is_a_line(
-    stored: dict[str, Any], given: dict[str, Any], lines: list[str], tmp_path: Path
-) -> None:
+def test_a_difference_is_a_line(given: dict[str, Any], lines: list[str], tmp_path: Path) -> None:
     storage = tmp_path / "s.db"
-    xs.Study(SPACE, study="s", storage=storage, **stored).close()
+    xs.Study(SPACE, study="s", storage=storage, method="mobster", max_budget=9).close()
     if not lines:
         xs.Study(SPACE, study="s", storage=storage, **given).close()
         return
     with pytest.raises(StudyMismatch) as caught:
         xs.Study(SPACE, study="s", storage=storage, **given)
-    assert str(caught.value).splitlines()[1:-1] == [f"  - {line}" for line in lines]
+    assert str(caught.value).splitlines()[1:-1] == [f"  - {line} the stored study" for line in lines]

@@ -290,7 +290,7 @@ def _obstacle(path: Path) -> str | None:
         return None
     if system.f_flag & os.ST_RDONLY:
         return "the file system is read-only"
-    if system.f_bavail * system.f_frsize < _LEAST:
+    if system.f_blocks and system.f_bavail * system.f_frsize < _LEAST:  # /proc and its like have no blocks at all
         return FULL
     refused = [str(each) for each in (folder, path) if each.exists() and not os.access(each, os.W_OK)]
     return f"no permission for {refused[0]}" if refused else None
