@@ -61,8 +61,7 @@ test-all: lint  ## lint, then every test, the slow ones too, with examples drawn
 
 # What an optimiser found last differs with the processor: OpenBLAS and NumPy choose other code. (Zen has Haswell's.)
 KERNELS ?= Haswell Sandybridge Nehalem $(if $(shell grep -s avx512f /proc/cpuinfo),SkylakeX without-AVX512)
-NUMERIC := tests/searchers/acquisition tests/decisions tests/igo tests/models tests/nets tests/testing/problems tests/schedulers \
-	tests/searchers tests/testing tests/space
+NUMERIC := tests/decisions tests/igo tests/models tests/nets tests/schedulers tests/searchers tests/space tests/testing
 
 test-kernels: .venv/.installed  ## the tests that compare numbers, as on other processors: KERNELS="Haswell Nehalem"
 	$(BIN)/python $(COMPILE)

@@ -68,15 +68,6 @@ def test_domains_keep_their_promises(domain: Any) -> None:
     assert space.parse(config)["net"] == config["net"]
 
 
-def test_a_domain_may_have_conditions() -> None:
-    space = xs.Space(deep=xs.Bool(), net=MLP(4, when={"deep": True}), cell=Cell(when={"deep": False}))
-    assert xs.Space.from_json(space.to_json()) == space
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        config = space.sample(rng)
-        assert ("net" in config) == config["deep"] != ("cell" in config)
-
-
 @pytest.mark.parametrize(
     ("make", "argument"),
     [
@@ -201,13 +192,6 @@ def test_a_removed_halving_moves_to_a_neighbour() -> None:
     kept = [found for _ in range(50) if (found := modifiers.remove_layer(graph, rng)) is not None]
     assert [one.stride for one in graph.layers[1:4]] == [1, 2, 1]
     assert {tuple(one.stride for one in found.layers[1:3]) for found in kept} == {(1, 2), (2, 1)}
-
-
-def test_decisions_can_be_doubled() -> None:
-    graph = MLP(9).pool[0]
-    rng = np.random.default_rng(2)
-    found = [modifiers.dup_path(graph, rng) for _ in range(100)]
-    assert any(one is not None and sum(layer.op == "linear" for layer in one.layers) == 2 for one in found)
 
 
 def test_mutation_takes_as_many_steps_as_the_paper_says(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 
 from tests.space.cases import Words, is_active, spaces
 from xstar.errors import InvalidArgument
-from xstar.space import Bits, Bool, Choice, Float, Int, Parameter, Space, at_least
+from xstar.space import Bool, Choice, Float, Int, Parameter, Space, at_least
 
 FUZZ = settings(max_examples=200, deadline=None)
 
@@ -82,13 +82,6 @@ def test_grid_refuses_domains_and_single_points_when_called() -> None:
     for points in (1, 0, -2, 2.5, True, "3"):
         with pytest.raises(InvalidArgument, match="points"):
             Space(x=Float(0, 1)).grid(points)  # type: ignore[arg-type]
-
-
-def test_size_of_unconditional_spaces() -> None:
-    assert Space(a=Int(1, 10), b=Bool(), c=Choice(["x", "y", "z"]), d=Bits(3), e=5).size == 480
-    assert Space(a=Int(1, 10), b=Float(0, 1)).size == math.inf
-    assert Space(word=Words("ab")).size == math.inf
-    assert Space(mask=Bits(300)).size == 2**300
 
 
 def test_size_counts_only_what_can_be_reached() -> None:
