@@ -14,6 +14,7 @@ from rich.console import Console
 import xstar as xs
 from tests.cli.conftest import Cli
 from tests.trials import ask
+from xstar import nets
 from xstar.look.view import look
 
 LOOKS = [
@@ -139,6 +140,21 @@ def test_show(cli: Cli, stored: Path) -> None:
     assert "ValueError: [bold]no[/bold] luck" in output
     assert "random, max_budget 3" in output
     assert "the last 4 of 4 trials" in output
+
+
+def test_an_architecture_is_one_line_of_the_table_and_whole_where_it_is_the_best(cli: Cli, tmp_path: Path) -> None:
+    with xs.Study(xs.Space(net=nets.MLP(inputs=8)), study="n", storage=tmp_path / "xstar.db", seed=1) as study:
+        for value in (2.0, 1.0):
+            study.tell(ask(study), value)
+    shown = cli("show", "n").output
+    _, best, table = re.split("best: |the last", shown)
+    assert "layers, mass" in table
+    assert "{" not in table
+    assert '"layers"' in best
+    assert (
+        json.loads(cli("best", "n", "--json").output)["net"]
+        == json.loads(cli("show", "n", "--json").output)["best"]["config"]["net"]
+    )
 
 
 def test_show_counts_reasons(cli: Cli, stored: Path) -> None:

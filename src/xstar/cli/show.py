@@ -21,7 +21,6 @@ from xstar.journal.trial import State, Trial
 from xstar.look.describe import (
     LATEST,
     Description,
-    TrialRow,
     describe,
     describe_all,
     facts,
@@ -81,7 +80,7 @@ def show(
         if trial is not None:
             _show_trial(out, view, view.trial(trial), directory, as_json=as_json)
             return
-        made, history = describe(view, LATEST, exact=True), view.history
+        made, history = describe(view, LATEST, exact=as_json), view.history
         if as_json:
             typer.echo(json_text({**made, **(hypervolume(history) if history.front else {})}))
             return
@@ -89,7 +88,7 @@ def show(
         if history.front and history.goals.several:
             _show_front(out, history, made)
         elif (best := made["best"]) is not None:
-            _show_best(out, made, best, reached(best["number"], best["state"], best["budget"]), "best: ")
+            _show_best(out, view, reached(best["number"], best["state"], best["budget"]), "best: ")
         if made["latest"]:
             table = _trials_table(made)
             table.title = f"the last {len(made['latest'])} of {plural(made['trials'], 'trial')}"
@@ -107,16 +106,14 @@ def best(
         history = view.history
         if not history.has_value:
             raise no_value(history, study)
-        made, out = describe(view, exact=True), console()
-        if (found := made["best"]) is None:
-            if as_json:
-                typer.echo(json_text([history.space.dump(each.config) for each in history.front]))
-            else:
-                _show_front(out, history, made)
-        elif as_json:
-            typer.echo(json_text(found["config"]))
+        dump, found = history.space.dump, history.best
+        if as_json:
+            made = dump(found.config) if found is not None else [dump(trial.config) for trial in history.front]
+            typer.echo(json_text(made))
+        elif found is not None:
+            _show_best(console(), view, f"trial {found.number} of {study}, {found.state.value}")
         else:
-            _show_best(out, made, found, f"trial {found['number']} of {study}, {found['state']}")
+            _show_front(console(), history, describe(view))
 
 
 def cite(study: StudyName, storage: Storage = STORAGE) -> None:
@@ -130,10 +127,12 @@ def cite(study: StudyName, storage: Storage = STORAGE) -> None:
 # ---------------------------------------------------------------- the parts of `xstar show`
 
 
-def _show_best(out: Console, made: Description, best: TrialRow, which: str, before: str = "") -> None:
-    text = Text(before).append(f"{made['metric']} {number(best['value'], 8)}", "bold green").append(f" ({which})", "")
-    out.print(text)
-    out.print(table_of(("parameter", "value"), best["config"]))
+def _show_best(out: Console, view: StudyView, which: str, before: str = "") -> None:
+    best = view.history.best
+    assert best is not None
+    found = f"{view.created.metric} {number(best.value, 8)}"
+    out.print(Text(before).append(found, "bold green").append(f" ({which})", ""))
+    out.print(table_of(("parameter", "value"), view.history.space.dump(best.config)))
 
 
 def _show_front(out: Console, history: History, made: Description) -> None:

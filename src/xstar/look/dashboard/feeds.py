@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from xstar.core.clock import wall_clock
@@ -148,37 +149,28 @@ class Feeds:
             self.trouble = str(error)
 
 
-class _Answer:
-    """One answer; the first who asks makes it while the others wait."""
-
-    __slots__ = ("lock", "made")
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.made: bytes | None = None
-
-
 class Shared:
-    """The latest ``most`` answers, by question."""
+    """The latest ``most`` answers, by question: the first who asks makes one while the others wait for it."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.made = 0
         """How many were made."""
         self._lock = threading.Lock()
-        self._answers: OrderedDict[Hashable, _Answer] = OrderedDict()
+        self._answers: OrderedDict[Hashable, Future[bytes]] = OrderedDict()
 
     def get(self, question: Hashable, make: Callable[[], bytes]) -> bytes:
         """The answer, made now if there is none. One that could not be made is tried again by the next who asks."""
         with self._lock:
-            answer = self._answers.get(question)
-            if answer is None:
-                answer = self._answers[question] = _Answer()
+            answer = self._answers.setdefault(question, mine := Future())
             self._answers.move_to_end(question)
             while len(self._answers) > self.most:
                 self._answers.popitem(last=False)
-        with answer.lock:
-            if answer.made is None:
-                answer.made = make()
+        if answer is mine:
+            try:
+                answer.set_result(make())
                 self.made += 1
-            return answer.made
+            except Exception as error:
+                self._answers.pop(question, None)
+                answer.set_exception(error)
+        return answer.result()
