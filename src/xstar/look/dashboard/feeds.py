@@ -161,8 +161,9 @@ class Shared:
 
     def get(self, question: Hashable, make: Callable[[], bytes]) -> bytes:
         """The answer, made now if there is none. One that could not be made is tried again by the next who asks."""
+        mine: Future[bytes] = Future()
         with self._lock:
-            answer = self._answers.setdefault(question, mine := Future())
+            answer = self._answers.setdefault(question, mine)
             self._answers.move_to_end(question)
             while len(self._answers) > self.most:
                 self._answers.popitem(last=False)
