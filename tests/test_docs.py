@@ -230,7 +230,7 @@ def test_the_readme_says_how_to_test() -> None:
 
 
 def test_the_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 110
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
 
 
 @pytest.mark.parametrize("wanted", ["pareto", "early stopping", "resum", "GPU", "Slurm"])
