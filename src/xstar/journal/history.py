@@ -212,7 +212,7 @@ class History:
         self.space = Space.from_json(event.space)
         self.seed = event.seed
         self.goals = event.goals
-        self._rungs.goals = ranking(event.goals, bounded=bool(self.bounds))
+        self._rungs.goals = ranking(self.goals, bounded=bool(self.bounds))
         self.environments += [] if event.environment is None else [event.environment]
         self.fronts = Front(self.goals)
 

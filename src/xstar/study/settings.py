@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from xstar.core.checks import check_path
 from xstar.core.environment import environment_and_host
-from xstar.core.goals import Metric, known_functions, read_goals
+from xstar.core.goals import Goals, Metric, known_functions, read_goals
 from xstar.core.registry import Registry
 from xstar.errors import InvalidArgument, StudyMismatch
 from xstar.journal import History
@@ -153,7 +153,7 @@ class Settings:
             raise InvalidArgument("space", "must be an xs.Space", type(self.space).__name__, remedy)
         if self.direction is not None:
             check_word("direction", self.direction, DIRECTIONS)
-        goals = read_goals(self.metric, self.direction)
+        goals = self.goals
         for name, member, example in (("searcher", "suggest", "GP()"), ("scheduler", "judge", "ASHA(27)")):
             part = getattr(self, name)
             if part is not None and (isinstance(part, type) or not callable(getattr(part, member, None))):
@@ -182,6 +182,11 @@ class Settings:
         return True
 
     @cached_property
+    def goals(self) -> Goals:
+        """What is minimised or maximised."""
+        return read_goals(self.metric, self.direction)
+
+    @cached_property
     def chosen(self) -> Method:
         """What to search with: what was asked for, or what suits the space and the budget."""
         return resolve(self.method, self.searcher, self.scheduler, self.max_budget, self.space, self.resumable)
@@ -192,15 +197,14 @@ class Settings:
             raise InvalidArgument(
                 "space", "is needed for a new study", None, "e.g. xs.Space(lr=xs.Float(1e-4, 1e-1, log=True))"
             )
-        goals = read_goals(self.metric, self.direction)
         if self.constraints is not None:
-            check_constraints(self.constraints, goals.metrics)
+            check_constraints(self.constraints, self.goals.metrics)
         method = self.chosen
         if method.why:
             log.info("method %s: %s", method.name, method.why)
         return Created(
             space=self.space.to_json(),
-            objectives=[each.to_json() for each in goals],
+            objectives=[each.to_json() for each in self.goals],
             seed=secrets.randbits(31) if self.seed is None else self.seed,
             searcher=SEARCHERS.dump(method.searcher),
             scheduler=SCHEDULERS.dump(method.scheduler),
@@ -220,7 +224,7 @@ class Settings:
         """The first events of a new study: its creation, and what it begins with of others (``warm_start``)."""
         created = self.create(at, program)
         assert self.space is not None
-        known = (self.space, created.goals, self.chosen.searcher, created.seed)
+        known = (self.space, self.goals, self.chosen.searcher, created.seed)
         return [created, *prior_studies(self.warm_start, *known, self.storage, at)]
 
     def _root(self) -> str | None:

@@ -7,7 +7,6 @@ takes a trial's number or starts a run appends under a condition: that nobody el
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -80,16 +79,19 @@ class Study(Shown):
     ) -> None:
         self.storage: SqlStorage | None = None
         journal: Journal
-        name = settings.study
+        name, exists = settings.study, False
         if name is None:
             journal = MemoryJournal(settings.begin(clock(), program))
         else:
             self.storage = open_storage(settings.storage)
-            if not self.storage.exists(name):
-                with contextlib.suppress(StudyExists):  # another process came first: then it is theirs that we resume
+            exists = self.storage.exists(name)
+            if not exists:
+                try:
                     self.storage.create(name, settings.begin(clock(), program))
+                except StudyExists:  # another process came first: then it is theirs that we resume
+                    exists = True
             journal = self.storage.open(name)
-        self._setup(journal, settings, clock)
+        self._setup(journal, settings, clock, exists)
 
     @classmethod
     def open(cls, study: str, storage: str | os.PathLike[str] | None = None, **options: Any) -> Study:
@@ -105,10 +107,10 @@ class Study(Shown):
         """A study over a journal of your own, which begins with a ``created`` event."""
         study = cls.__new__(cls)
         study.storage = None
-        study._setup(journal, Settings(), wall_clock)
+        study._setup(journal, Settings(), wall_clock, False)
         return study
 
-    def _setup(self, journal: Journal, settings: Settings, clock: Callable[[], float]) -> None:
+    def _setup(self, journal: Journal, settings: Settings, clock: Callable[[], float], exists: bool) -> None:
         self.name = settings.study
         self.journal = journal
         self.clock = clock
@@ -118,12 +120,13 @@ class Study(Shown):
         self.searcher, self.scheduler = settings.parts(created)
         history = History(self.scheduler.rungs)
         history.extend([created])
-        history.known_objectives = KnownObjectives.of(created.goals, known_functions(settings.metric))
-        self._ledger = Ledger(journal, history, events)
-        settings.check(self.history)
-        self._policy = Policy(self.scheduler, self.searcher, Streams(created.seed))
-        self.goals = created.goals
+        self.goals = history.goals
         """What is minimised or maximised."""
+        history.known_objectives = KnownObjectives.of(self.goals, known_functions(settings.metric))
+        self._ledger = Ledger(journal, history, events)
+        if exists:
+            settings.check(self.history)
+        self._policy = Policy(self.scheduler, self.searcher, Streams(created.seed))
         self.metric, self.direction = created.metric, created.direction
         self.seed = created.seed
         database = self.storage.database.path if self.storage else None
