@@ -1,6 +1,6 @@
 """A method in another form: with a constant of the library changed, or as another checkout of the library has it.
 
-    xstar-gp~searchers.gp.learner:EVERY=8    with that value (JSON) of a constant of ``xstar.searchers.gp.learner``
+    xstar-gp~searchers.gp.fit:SAFE=0.5    with that value (JSON) of a constant of ``xstar.searchers.gp.fit``
     mobster@023aeac                          as the checkout at that commit decides, in a process of its own (``--baseline``)
 
 The searches themselves are not told: a spec's ``run`` gets the plain name.

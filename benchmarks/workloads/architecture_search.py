@@ -21,9 +21,7 @@ from xstar.journal import History
 from xstar.journal.trial import Done, New, Suggestion
 from xstar.nets import synthetic
 from xstar.searchers import NASBOT, Searcher
-from xstar.searchers.bo.observations import Observations
-from xstar.searchers.bo.suggest import Design, suggest
-from xstar.searchers.nasbot.paper import PaperLearner, paper_options
+from xstar.searchers.nasbot import suggest_as_paper
 
 FINAL = 3
 POOL = 10
@@ -45,10 +43,7 @@ class PaperVariant:
     modifiers: str = "all"
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-        return suggest(history, task, rng, Design("nasbot-paper", networks_by_index=True), self._learner)
-
-    def _learner(self, history: History, data: Observations) -> PaperLearner:
-        return PaperLearner(history, data, paper_options(self.distances, self.powers, self.modifiers))
+        return suggest_as_paper(history, task, rng, self.distances, self.powers, self.modifiers)
 
 
 DOMAINS: dict[str, Any] = {

@@ -8,10 +8,10 @@ import numpy as np
 
 from xstar.journal import History
 from xstar.journal.trial import Done, New, Suggestion
+from xstar.searchers.bo.design import Design, before_model
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.bo.suggest import Design, suggest
 from xstar.searchers.dngo.fit import DNGOOptions, Sizes
-from xstar.searchers.dngo.learner import DNGOLearner
+from xstar.searchers.dngo.surrogate import LastLayers, suggest_by
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Form:
     sizes: Sizes = field(default_factory=Sizes)
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-        return suggest(history, task, rng, Design(self.options.method), self._learner)
-
-    def _learner(self, history: History, data: Observations) -> DNGOLearner:
-        return DNGOLearner(history, data, self.options, self.sizes)
+        observed = before_model(history, task, rng, Design(self.options.method))
+        if not isinstance(observed, Observations):
+            return observed
+        return suggest_by(LastLayers(self.options, self.sizes), history, observed, rng)

@@ -13,7 +13,7 @@ from xstar.look.audit import audit
 from xstar.schedulers import FIFO, SearcherBudget
 from xstar.schedulers.searcher_budget import MOST_BUDGETS, budgets_between
 from xstar.searchers import BOCA, Random
-from xstar.searchers.boca.learner import cheapest
+from xstar.searchers.boca import cheapest
 from xstar.testing import check_scheduler, problems
 from xstar.testing.simulate import simulate
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,11 +20,11 @@ from xstar.models import features
 from xstar.models.linear import Head
 from xstar.schedulers import ASHA
 from xstar.searchers.auto import Auto
+from xstar.searchers.bo.design import Design, before_model
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.bo.suggest import Design, suggest
 from xstar.searchers.dngo.fit import DNGOOptions, Sizes, last_training
-from xstar.searchers.dngo.learner import SPACING, DNGOLearner, Leaders, apart
 from xstar.searchers.dngo.searcher import ACTIVATIONS, DNGO
+from xstar.searchers.dngo.surrogate import SPACING, LastLayers, Leaders, apart, suggest_by
 from xstar.testing import problems
 from xstar.testing.simulate import simulate
 
@@ -72,10 +72,10 @@ class Sized:
     sizes: Sizes
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-        def learner(history: History, data: Observations) -> DNGOLearner:
-            return DNGOLearner(history, data, self.options, self.sizes)
-
-        return suggest(history, task, rng, Design("dngo"), learner)
+        observed = before_model(history, task, rng, Design("dngo"))
+        if not isinstance(observed, Observations):
+            return observed
+        return suggest_by(LastLayers(self.options, self.sizes), history, observed, rng)
 
 
 @pytest.mark.parametrize("loss", [bowl, awkward], ids=["all well", "failures"])
@@ -109,8 +109,8 @@ def test_things_that_run_are_avoided(monkeypatch: pytest.MonkeyPatch) -> None:
         return float((np.linalg.norm(places[:, None] - places, axis=2) + np.eye(4)).min())
 
     assert closest() > 1e-3
-    monkeypatch.setattr(DNGOLearner, "fantasised_trials", ())
-    monkeypatch.setattr(DNGOLearner, "fantasised_running", ())
+    settings = LastLayers.settings
+    monkeypatch.setattr(LastLayers, "settings", lambda *given: replace(settings(*given), pending=(), running=()))
     assert closest() < 1e-4
 
 

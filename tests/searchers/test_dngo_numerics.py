@@ -10,7 +10,7 @@ import pytest
 import xstar as xs
 from tests.searchers.cases import SQUARE, ask, best_value, run
 from xstar.models import features
-from xstar.searchers.bo.feasibility import Outcomes
+from xstar.searchers.bo.failures import Outcomes
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.dngo.searcher import DNGO
 

@@ -17,10 +17,11 @@ from xstar.models.kernels import Array
 from xstar.models.linear import Head
 from xstar.searchers import DNGO, DNGOPaper
 from xstar.searchers.acquisition.criterion import Criterion
-from xstar.searchers.bo.decision import DecisionTrace
 from xstar.searchers.bo.observations import Observations
+from xstar.searchers.bo.suggest import DecisionTrace
+from xstar.searchers.bo.surrogate import Data
 from xstar.searchers.dngo.fit import EVERY, PAPER, Sizes
-from xstar.searchers.dngo.learner import DNGOLearner
+from xstar.searchers.dngo.surrogate import LastLayers
 
 pytestmark = pytest.mark.usefixtures("short_training")
 
@@ -50,20 +51,20 @@ def waves(config: dict[str, Any]) -> float:
     return math.sin(13.0 * config["x"]) * math.cos(17.0 * config["y"])
 
 
-def decided(study: xs.Study, trials: int) -> tuple[DNGOLearner, DecisionTrace]:
-    """The learner and the trace of the decision after so many trials."""
+def decided(study: xs.Study, trials: int) -> tuple[Observations, DecisionTrace]:
+    """The observations and the trace of the decision after so many trials."""
     run(study, trials, waves)
     trace = study.history.memo.put(DecisionTrace())
     study.ask()
-    assert isinstance(trace.learner, DNGOLearner)
-    return trace.learner, trace
+    assert trace.data is not None
+    return trace.data.observed, trace
 
 
 def test_a_decision_is_equations_2_to_9_averaged_over_theta() -> None:
     """Eq. 12; where expected improvement is far below the smallest of the sum, its logarithm has lost its digits."""
-    learner, trace = decided(xs.Study(SQUARE, searcher=DNGOPaper(), seed=1), 20)
+    data, trace = decided(xs.Study(SQUARE, searcher=DNGOPaper(), seed=1), 20)
     assert isinstance(trace.criterion, Criterion)
-    data, heads = learner.data, trace.criterion.models
+    heads = trace.criterion.models
     t = (data.loss - data.loss.mean()) / data.loss.std()
     A = np.random.default_rng(0).random((40, 2))
     each = [expected_improvement(head, data.X, t, A) for head in heads if isinstance(head, Head)]
@@ -83,8 +84,8 @@ def test_running_trials_have_fantasised_outcomes() -> None:
     study.ask()
     assert isinstance(trace.criterion, Criterion)
     assert trace.criterion.incumbents is not None
-    assert trace.learner is not None
-    data = trace.learner.data
+    assert trace.data is not None
+    data = trace.data.observed
     t = (data.loss - data.loss.mean()) / data.loss.std()
     pending, A = data.rows([trial for trial in running if trial is not None]), np.random.default_rng(0).random((40, 2))
     X, each = np.vstack([data.X, pending]), []
@@ -114,7 +115,8 @@ def test_failures_change_the_classifier_and_nothing_else() -> None:
     run(study, 14, awkward)
     data = Observations.of(study.history, networks_by_index=False)
     assert data.failed
-    (head, *_) = DNGOLearner(study.history, data, PAPER, Sizes(growth=EVERY)).loss_models()
+    given = Data(study.history, data)
+    (head, *_) = LastLayers(PAPER, Sizes(growth=EVERY)).fit(given, given.losses()).models
     assert isinstance(head, Head)
     beta, Phi = np.exp(-head.theta[-1]), head.basis.network(data.X)
     assert_allclose(head.L @ head.L.T, beta * Phi.T @ Phi + np.exp(head.theta[0]) * np.eye(50), rtol=1e-7, atol=1e-8)
@@ -123,8 +125,8 @@ def test_failures_change_the_classifier_and_nothing_else() -> None:
 def test_other_losses_are_not_the_lowest_observed() -> None:
     """The default improves on the lowest posterior mean, which no noise lowers."""
     study = xs.Study(SQUARE, searcher=DNGO(networks=2), seed=1)
-    learner, trace = decided(study, 21)
+    data, trace = decided(study, 21)
     assert isinstance(trace.criterion, Criterion)
     assert trace.criterion.incumbents is not None
     for head, incumbent in zip(trace.criterion.models, trace.criterion.incumbents, strict=True):
-        assert_allclose(incumbent, head.means(learner.data.X).min(axis=0))
+        assert_allclose(incumbent, head.means(data.X).min(axis=0))

@@ -14,8 +14,10 @@ from xstar.models import forest as models
 from xstar.nets import synthetic
 from xstar.schedulers import ASHA
 from xstar.searchers import Forest
+from xstar.searchers.bo.constraints import bounded_metrics
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.forest import learner
+from xstar.searchers.bo.surrogate import Data
+from xstar.searchers.forest import surrogate
 
 
 def test_failures_and_constraints() -> None:
@@ -72,7 +74,7 @@ def test_it_is_grown_anew_when_there_are_more_observations_by_one_in_so_many(mon
         return fit(X, *rest)
 
     monkeypatch.setattr(models.Forest, "fit", counted)
-    monkeypatch.setattr(learner, "REGROW", 8)
+    monkeypatch.setattr(surrogate, "REGROW", 8)
     study = xs.Study(SQUARE, method="forest", seed=0)
     run(study, 32)
     assert grown == [*range(5, 17), 18, 20, 22, 24, 27, 30]
@@ -80,7 +82,7 @@ def test_it_is_grown_anew_when_there_are_more_observations_by_one_in_so_many(mon
 
 
 def test_failed_trials_are_grafted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learner, "REGROW", 3)
+    monkeypatch.setattr(surrogate, "REGROW", 3)
     study = xs.Study(SQUARE, method="forest", seed=0)
     for _ in range(30):
         trial = ask(study)
@@ -93,13 +95,14 @@ def test_failed_trials_are_grafted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_constraint_called_loss_has_a_model_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learner, "REGROW", 3)
+    monkeypatch.setattr(surrogate, "REGROW", 3)
     study = xs.Study(SQUARE, method="forest", metric="error", constraints={"loss": 0.5}, seed=0)
     for _ in range(30):
         trial = ask(study)
         study.tell(trial, {"error": trial["x"], "loss": trial["y"]})
-    made = Forest()._learner(study.history, Observations.of(study.history, networks_by_index=False))
-    made.loss_models()
-    (within,) = made.bounded_metrics(np.empty((0, 2)), np.random.default_rng(0))
+    data = Data(study.history, Observations.of(study.history, networks_by_index=False))
+    trees = surrogate.Trees(models.Growth(), 1000)
+    trees.fit(data, data.losses())
+    (within,) = bounded_metrics(data, trees, np.empty((0, 2)), np.random.default_rng(0))
     probably, hardly = within(np.array([[0.5, 0.1], [0.5, 0.9]]))[0]
     assert probably > hardly + 1.0

@@ -16,11 +16,11 @@ from xstar.look.audit import audit
 from xstar.models.surrogate import Inputs, over_budgets
 from xstar.searchers import GP
 from xstar.searchers.acquisition.thompson import thompson_scores
-from xstar.searchers.bo import decision
-from xstar.searchers.bo.learner import NAMES
+from xstar.searchers.bo import suggest as decision
+from xstar.searchers.bo.constraints import constraints_of
 from xstar.searchers.bo.observations import Observations, last_refit
-from xstar.searchers.gp import learner as gp_learner
-from xstar.searchers.gp.learner import GPLearner, GPOptions
+from xstar.searchers.bo.surrogate import NAMES, Data
+from xstar.searchers.gp import fit as gp_fit
 from xstar.searchers.gp.searcher import ACQUISITIONS, BUDGET_KERNELS
 
 # ---------------------------------------------------------------- the shared suite
@@ -95,7 +95,7 @@ def test_things_that_run_are_avoided(monkeypatch: pytest.MonkeyPatch) -> None:
         return float((np.linalg.norm(places[:, None] - places, axis=2) + np.eye(4)).min())
 
     assert min(closest(20), closest(0)) > 1e-4
-    monkeypatch.setattr(gp_learner, "with_pending", lambda model, *rest: model)
+    monkeypatch.setattr("xstar.searchers.bo.incumbents.with_pending", lambda model, *rest: model)
     assert closest(20) < 1e-5
 
 
@@ -137,8 +137,8 @@ def test_what_is_cached_of_the_classifier_does_not_matter() -> None:
             found = []
             for memo in (kept, Memo()):
                 study.history.memo = memo
-                learner = GPLearner(study.history, Observations.of(study.history), GPOptions())
-                made = learner.constraints(np.random.default_rng(0), feasible_known=True)
+                data = Data(study.history, Observations.of(study.history))
+                made = constraints_of(data, gp_fit.GaussianProcess(), (), np.random.default_rng(0))
                 found.append([constraint(rows)[0] for constraint in made])
             np.testing.assert_array_equal(found[0], found[1])
 
@@ -152,10 +152,7 @@ def test_the_names_are_those_of_the_layers_below() -> None:
     assert len(set(made.values())) == len(BUDGET_KERNELS)
     defaults = {field.name: field.default for field in dataclasses.fields(GP)}
     assert defaults["budget_kernel"] == BUDGET_KERNELS[0]
-    own = {field.name: field.default for field in dataclasses.fields(GPOptions)}
-    assert {name: own[name] for name in defaults if name not in ("initial", "prior_weight")} == {
-        name: value for name, value in defaults.items() if name not in ("initial", "prior_weight")
-    }
+    assert GP()._surrogate() == gp_fit.GaussianProcess()
 
 
 # ---------------------------------------------------------------- the schedule
@@ -183,7 +180,7 @@ def test_the_schedule_of_refits() -> None:
 def test_of_many_running_trials_the_last_ones_are_fantasised(
     most: int, alike: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gp_learner, "MOST_PENDING", most)
+    monkeypatch.setattr(gp_fit, "MOST_PENDING", most)
     made = []
     for first in (0.28, 0.9):  # a trial that runs since before the last two: near the optimum, or far from it
         study = xs.Study(xs.Space(x=xs.Float(0, 1)), method="gp", seed=3)

@@ -12,8 +12,8 @@ from tests.searchers.cases import SQUARE, run
 from xstar.models.priors import LENGTH, SHARED_LENGTH, SWITCH_LENGTH, Prior
 from xstar.models.surrogate import length_prior
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.gp import learner as gp_learner
-from xstar.searchers.gp.learner import GPLearner, GPOptions
+from xstar.searchers.bo.surrogate import Data
+from xstar.searchers.gp import fit as gp_fit
 from xstar.space.cube import cube_of
 
 SWITCHES = xs.Space({f"s{place}": xs.Bool() for place in range(16)})
@@ -23,10 +23,6 @@ HIDDEN = np.random.default_rng(3).random(16) < 0.5
 def wrong(config: dict[str, Any]) -> float:
     """How many switches are not as in a hidden string."""
     return float((np.fromiter(config.values(), bool) != HIDDEN).sum())
-
-
-def learner_of(study: xs.Study) -> GPLearner:
-    return GPLearner(study.history, Observations.of(study.history), GPOptions())
 
 
 # ---------------------------------------------------------------- length scales
@@ -58,10 +54,10 @@ def test_what_one_switch_does_is_learned_from_strings_that_differ_in_others(monk
     truth = np.array([wrong(config) for config in drawn])
     told = {}
     for name, prior in (("in common", SWITCH_LENGTH), ("independent", LENGTH)):
-        monkeypatch.setattr(gp_learner, "length_prior", lambda cube, prior=prior: prior)
+        monkeypatch.setattr(gp_fit, "length_prior", lambda cube, prior=prior: prior)
         study.history.memo.clear()
-        learner = learner_of(study)
-        X = learner.inputs(learner.data.encoded(drawn), np.ones(len(drawn)))
-        mean = learner.refit.posteriors[0].predict(X).mean.reshape(-1)
+        data = Data(study.history, Observations.of(study.history))
+        (model,) = gp_fit.GaussianProcess().fit(data, data.losses()).models
+        mean = model.means(data.observed.encoded(drawn)).reshape(-1)
         told[name] = float(np.corrcoef(mean, truth)[0, 1])
     assert told["in common"] > 0.8 > told["independent"] + 0.05

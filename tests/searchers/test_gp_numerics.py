@@ -63,7 +63,7 @@ def left_half(best: float) -> Callable[[dict[str, Any]], float]:
 @pytest.mark.parametrize("acquisition", ["ei", "ucb", "thompson"])
 def test_half_of_the_space_is_infeasible(acquisition: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The share of infeasible suggestions falls, and the optimum in the other half is found."""
-    monkeypatch.setattr("xstar.searchers.bo.suggest.MOST_STEPS", 0)  # Sobol points are in both halves
+    monkeypatch.setattr("xstar.searchers.bo.design.MOST_STEPS", 0)  # Sobol points are in both halves
     shares = []
     for seed in (2, 3):
         study = xs.Study(SQUARE, searcher=GP(initial=8, acquisition=acquisition), seed=seed)

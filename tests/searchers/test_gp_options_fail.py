@@ -32,7 +32,7 @@ def combinations(trials: list[xs.Trial]) -> int:
 def test_other_combinations_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     found = {}
     for least in (0.8, 0.5):
-        monkeypatch.setattr("xstar.searchers.gp.learner.PROBABLY", least)
+        monkeypatch.setattr("xstar.searchers.gp.fit.PROBABLY", least)
         study = xs.Study(RING, method="gp", seed=1)
         found[least] = combinations(run(study, 40, loss))
     assert found[0.5] > 2 * found[0.8]

@@ -12,8 +12,8 @@ from xstar.models.gp import as_arrays, log_prior
 from xstar.models.priors import MEAN, SHARED_LENGTH
 from xstar.schedulers import ASHA
 from xstar.searchers import DNGO, GP, Searcher
-from xstar.searchers.bo.suggest import MOST_STEPS, STEP
-from xstar.searchers.gp import learner as gp_learner
+from xstar.searchers.bo.design import MOST_STEPS, STEP
+from xstar.searchers.gp import fit as gp_fit
 from xstar.space import Config
 
 SPACE = xs.Space({f"x{place}": xs.Float(0.0, 1.0) for place in range(4)})
@@ -80,7 +80,7 @@ def test_what_is_safe_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wedge of the space fails, behind whose border the optimum lies."""
 
     def failures(safe: float) -> int:
-        monkeypatch.setattr(gp_learner, "SAFE", safe)
+        monkeypatch.setattr(gp_fit, "SAFE", safe)
         failed = 0
         for seed in (1, 2, 3):
             study = xs.Study(xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1)), method="gp", seed=seed)
@@ -93,7 +93,7 @@ def test_what_is_safe_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
                     study.tell(trial, bowl(trial.config))
         return failed
 
-    assert failures(gp_learner.SAFE) < failures(0.5) < failures(0.0)
+    assert failures(gp_fit.SAFE) < failures(0.5) < failures(0.0)
 
 
 def test_shared_deviations_are_those_of_the_joint_normal() -> None:

@@ -14,12 +14,14 @@ import xstar as xs
 from tests.searchers.cases import SQUARE, ask, best_value
 from xstar.journal.trial import New
 from xstar.look.audit import audit
+from xstar.models.gp import Posterior
 from xstar.models.model import with_pending
 from xstar.schedulers import ASHA, FIFO, Hyperband, Median, Scheduler, StoppingASHA
 from xstar.searchers import GP, MOBSTERPaper, Searcher
-from xstar.searchers.bo.decision import DecisionTrace
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.gp import learner as gp_learner
+from xstar.searchers.bo.suggest import DecisionTrace
+from xstar.searchers.bo.surrogate import Data
+from xstar.searchers.gp.fit import GaussianProcess
 from xstar.searchers.gp.searcher import BUDGET_KERNELS, FEWEST_COMPLETE
 from xstar.testing import problems
 from xstar.testing.problems import Curve
@@ -170,10 +172,10 @@ def test_the_paper_fantasises_what_is_pending_and_nothing_else(searcher: Searche
     history = study.history
     trace = history.memo.put(DecisionTrace())
     searcher.suggest(history, New(1, 0), np.random.default_rng(0))
-    assert trace.inputs is not None
-    model: Any = trace.inputs.models[0]
-    assert model.rows == 3 + 2 + others  # observed, pending
-    assert len(trace.inputs.incumbents or ()) == 1
+    assert trace.known is not None
+    model: Any = trace.known.models[0]
+    assert len(model.X) == 3 + 2 + others  # observed, pending
+    assert len(trace.known.incumbents or ()) == 1
 
 
 def test_a_budget_between_rungs_is_an_observation_only_at_the_end() -> None:
@@ -208,7 +210,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
         found.append(pending.copy())
         return with_pending(model, pending, *rest)
 
-    monkeypatch.setattr(gp_learner, "with_pending", noted)
+    monkeypatch.setattr("xstar.searchers.bo.incumbents.with_pending", noted)
     return found
 
 
@@ -250,9 +252,10 @@ class AtChance:
 def test_rungs_that_tell_nothing_are_not_modelled() -> None:
     study = simulate(AtChance(), searcher=GP(initial=4), scheduler=ASHA(9), workers=4, trials=16, seed=1)
     assert audit(study).findings == []
-    ours: list[GP | MOBSTERPaper] = [GP(), MOBSTERPaper()]
-    learners = [each._learner(study.history, Observations.of(study.history)) for each in ours]
-    refits = [learner.refit for learner in learners]
-    assert [refit.uninformative.tolist() for refit in refits] == [[1.0, 3.0], []]
-    left = [set(learner.data.budget[refit.chosen]) for learner, refit in zip(learners, refits, strict=True)]
+    left = []
+    for surrogate in (GaussianProcess(), GaussianProcess(every_rung=True)):
+        data = Data(study.history, Observations.of(study.history), logarithmic=False)
+        (model,) = surrogate.fit(data, data.losses()).models
+        assert isinstance(model, Posterior)
+        left.append(set(np.round(9.0 * model.X[:, -1]).tolist()))
     assert left == [{9.0}, {1.0, 3.0, 9.0}]

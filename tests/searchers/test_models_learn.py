@@ -18,12 +18,11 @@ from xstar.look.audit import audit
 from xstar.models import features
 from xstar.schedulers import ASHA, StoppingASHA
 from xstar.searchers import DNGO, GP, Searcher
-from xstar.searchers.bo import decision
-from xstar.searchers.bo.decision import _distinct_rows as distinct_rows
+from xstar.searchers.bo import incumbents
+from xstar.searchers.bo.incumbents import distinct_rows
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.dngo.fit import DNGOOptions
-from xstar.searchers.dngo.learner import DNGOLearner
-from xstar.searchers.gp.learner import GPLearner, GPOptions
+from xstar.searchers.bo.surrogate import Data
+from xstar.searchers.dngo.surrogate import bad_inputs
 
 SQUARE = xs.Space(x=xs.Float(0.0, 1.0), y=xs.Float(0.0, 1.0))
 BOTH = pytest.mark.parametrize("searcher", [GP(), DNGO(networks=2)], ids=["gp", "dngo"])
@@ -144,11 +143,10 @@ def test_failures_that_are_none_of_chance_are_avoided(kind: str) -> None:
 
 def test_which_failures_count_as_bad() -> None:
     def counted(study: xs.Study) -> tuple[int, int]:
-        by_gp = GPLearner(study.history, Observations.of(study.history), GPOptions())
-        by_dngo = DNGOLearner(study.history, Observations.of(study.history, networks_by_index=False), DNGOOptions())
-        bad = by_dngo._bad()
+        by_gp = Data(study.history, Observations.of(study.history))
+        bad = bad_inputs(Data(study.history, Observations.of(study.history, networks_by_index=False)))
         assert bad is not None
-        return len(by_gp.failures.expected()), len(bad.lasting) + len(bad.others)
+        return len(by_gp.bad), len(bad.lasting) + len(bad.others)
 
     for kind, most in (("exception", 0.8), ("infeasible", 1.0)):
         study = xs.Study(SQUARE, method="random", seed=1)
@@ -275,7 +273,7 @@ def test_what_reported_and_failed_later_is_nothing_to_improve_on(
         compared.append(X)
         return distinct_rows(X)
 
-    monkeypatch.setattr(decision, "_distinct_rows", noted)
+    monkeypatch.setattr(incumbents, "distinct_rows", noted)
     study = xs.Study(SQUARE, searcher=searcher, scheduler=ASHA(9), seed=1)
     for _ in range(8):
         trial = ask(study)

@@ -12,13 +12,12 @@ from numpy.testing import assert_array_equal
 import xstar as xs
 from tests.searchers.cases import ask, best_value, run
 from xstar.errors import InvalidArgument
-from xstar.journal import History
 from xstar.look.audit import audit
 from xstar.nets import synthetic
 from xstar.searchers import DNGO, GP, NASBOT
 from xstar.searchers.bo.inputs import NetworkKernel
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.gp.learner import GPLearner, GPOptions
+from xstar.searchers.gp.fit import GaussianProcess
 
 SMALL = xs.nets.MLP(inputs=4, max_layers=14, units=(8, 64))
 NETS = xs.Space(net=SMALL)
@@ -156,15 +155,12 @@ def test_an_indefinite_kernel_is_met_and_told(monkeypatch: pytest.MonkeyPatch) -
     space = xs.Space(cell=xs.nets.Cell())
     kernel = NetworkKernel("normalised", features=False, powers=(2.0, 2.0))
 
-    def learner(self: NASBOT, history: History, data: Observations) -> GPLearner:
-        return GPLearner(history, data, GPOptions(network_kernels=kernel))
-
-    monkeypatch.setattr(NASBOT, "_learner", learner)
+    monkeypatch.setattr(NASBOT, "_surrogate", lambda self: GaussianProcess(network_kernels=kernel))
     study = xs.Study(space, searcher=NASBOT(initial=30), seed=0)
     trials = run(study, 34, lambda config: float(config["cell"].operations.count("nor_conv_3x3")))
     assert any("not positive definite" in trial.origin for trial in trials[30:])
     for trial in trials[30:]:
-        assert re.match(r"nasbot: log EI|random: gp failed at n=\d+, a covariance matrix of \d+ rows", trial.origin)
+        assert re.match(r"nasbot: log EI|random: nasbot failed at n=\d+, a covariance matrix of \d+ rows", trial.origin)
 
 
 def test_the_kernel_is_a_sum_of_what_is_asked_for() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,16 +13,17 @@ from scipy.stats import multivariate_normal, norm
 import xstar as xs
 from tests.searchers.cases import ask
 from xstar.journal.trial import New
-from xstar.models.gp import Extended, log_posterior
+from xstar.models.gp import Posterior, log_posterior
 from xstar.models.kernels import Array
 from xstar.nets import STRUCTURE, Graph, modifiers, synthetic
 from xstar.nets.distance import otmann
 from xstar.searchers import NASBOTPaper
 from xstar.searchers.acquisition import evolve
 from xstar.searchers.acquisition.criterion import Criterion
-from xstar.searchers.bo.decision import DecisionTrace
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.nasbot.paper import DRAWS, PaperLearner, paper_options
+from xstar.searchers.bo.suggest import DecisionTrace
+from xstar.searchers.bo.surrogate import Settings
+from xstar.searchers.nasbot import DRAWS
 
 DOMAIN = xs.nets.MLP(inputs=4, max_layers=10, units=(8, 32))
 TRIALS = 13
@@ -40,16 +42,31 @@ def trace() -> DecisionTrace:
     return made
 
 
-@pytest.fixture(scope="module")
-def learner(trace: DecisionTrace) -> PaperLearner:
-    assert isinstance(trace.learner, PaperLearner)
-    return trace.learner
+@dataclass
+class Knowledge:
+    """What the decision knew."""
 
-
-@pytest.fixture(scope="module")
-def networks(learner: PaperLearner) -> list[Graph]:
+    data: Observations
+    posteriors: list[Posterior]
+    y: Array
+    """Targets."""
+    networks: list[Graph]
     """Those that were evaluated, and the one of the running trial."""
-    return [trial.config["net"] for trial in learner.history.trials[: TRIALS + 1]]
+
+    @property
+    def unit(self) -> float:
+        return self.data.catalogues[0].unit
+
+
+@pytest.fixture(scope="module")
+def knowledge(trace: DecisionTrace) -> Knowledge:
+    assert trace.data is not None
+    assert trace.known is not None
+    assert trace.known.fitted is not None
+    data, trials = trace.data.observed, trace.data.history.trials
+    posteriors = [each for each in trace.known.posteriors if isinstance(each, Posterior)]
+    networks = [trial.config["net"] for trial in trials[: TRIALS + 1]]
+    return Knowledge(data, posteriors, trace.known.fitted.targets(data.loss), networks)
 
 
 def kernel_7(theta: Array, a: Graph, b: Graph, unit: float) -> float:
@@ -59,13 +76,13 @@ def kernel_7(theta: Array, a: Graph, b: Graph, unit: float) -> float:
     return float(np.exp(theta[0] - plain) + np.exp(theta[5] - normalised))
 
 
-def test_eleven_hyperparameters_with_uniform_priors(learner: PaperLearner) -> None:
-    surrogate = learner._surrogate()
+def test_eleven_hyperparameters_with_uniform_priors(knowledge: Knowledge) -> None:
+    surrogate = knowledge.posteriors[0].surrogate
     mean, *others = surrogate.priors
     assert (mean.low, mean.high) == (0.0, 0.0)
     assert len(others) == 11
     assert all(prior.flat for prior in others)
-    draws = np.array([posterior.theta for posterior in learner.refit.posteriors])
+    draws = np.array([posterior.theta for posterior in knowledge.posteriors])
     assert draws.shape == (DRAWS, 12)
     assert (draws[:, 0] == 0.0).all()
     low, high = np.array([(prior.low, prior.high) for prior in surrogate.priors]).T
@@ -73,26 +90,26 @@ def test_eleven_hyperparameters_with_uniform_priors(learner: PaperLearner) -> No
     assert (np.ptp(draws[:, 1:], axis=0) > 0.0).all()
 
 
-def test_the_posterior_of_the_hyperparameters_is_the_likelihood(learner: PaperLearner, networks: list[Graph]) -> None:
+def test_the_posterior_of_the_hyperparameters_is_the_likelihood(knowledge: Knowledge) -> None:
     """Of hyperparameters whose matrix is positive definite: with p̄ = 2 not all are (``linalg.py`` adds to the diagonal)."""
-    surrogate, unit = learner._surrogate(), learner.data.catalogues[0].unit
-    y = learner.refit.targets(learner.data.loss)
+    surrogate, unit, networks = knowledge.posteriors[0].surrogate, knowledge.unit, knowledge.networks
+    X, y = knowledge.data.X, knowledge.y
 
     def plain(theta: Array) -> float:
         K = np.array([[kernel_7(theta[1:-1], a, b, unit) for b in networks[:TRIALS]] for a in networks[:TRIALS]])
         return float(multivariate_normal(np.zeros(TRIALS), K + np.exp(theta[-1]) * np.eye(TRIALS)).logpdf(y))
 
-    one, other, *_ = (posterior.theta for posterior in learner.refit.posteriors if not posterior.jitter)
-    found = log_posterior(surrogate, one, learner.data.X, y) - log_posterior(surrogate, other, learner.data.X, y)
+    one, other, *_ = (posterior.theta for posterior in knowledge.posteriors if not posterior.jitter)
+    found = log_posterior(surrogate, one, X, y) - log_posterior(surrogate, other, X, y)
     assert_allclose(found, plain(one) - plain(other), rtol=1e-6, atol=1e-6)
     outside = one.copy()
     outside[-1] = np.log(0.21)
-    assert log_posterior(surrogate, outside, learner.data.X, y) == -np.inf
+    assert log_posterior(surrogate, outside, X, y) == -np.inf
 
 
-def test_the_acquisition_is_equation_2(trace: DecisionTrace, learner: PaperLearner, networks: list[Graph]) -> None:
+def test_the_acquisition_is_equation_2(trace: DecisionTrace, knowledge: Knowledge) -> None:
     """EI over the lowest loss observed, by (1), averaged over the draws; running trials reduce the variance alone."""
-    unit, y = learner.data.catalogues[0].unit, learner.refit.targets(learner.data.loss)
+    unit, y, networks = knowledge.unit, knowledge.y, knowledge.networks
     rng = np.random.default_rng(5)
     candidates = [DOMAIN.sample(rng) for _ in range(5)]
 
@@ -112,13 +129,13 @@ def test_the_acquisition_is_equation_2(trace: DecisionTrace, learner: PaperLearn
 
     assert isinstance(trace.criterion, Criterion)
     assert trace.criterion.incumbents is not None
-    rows = np.array(learner.data.catalogues[0].enter(candidates), dtype=np.float64)[:, None]
+    rows = np.array(knowledge.data.catalogues[0].enter(candidates), dtype=np.float64)[:, None]
     found, compared = [], 0
     for model, incumbent in zip(trace.criterion.models, trace.criterion.incumbents, strict=True):
-        assert isinstance(model, Extended)
+        assert isinstance(model, Posterior)
         found.append(np.exp(Criterion([model], [incumbent], trace.criterion.with_budget).score(rows)))
         if not model.jitter:
-            expected, variance = improvements(model.posterior.theta)
+            expected, variance = improvements(model.theta)
             clear = (variance > 1e-3) & (expected > 1e-9)
             assert_allclose(found[-1][clear], expected[clear], rtol=1e-5)
             compared += int(clear.sum())
@@ -161,4 +178,4 @@ def test_the_evolution_is_that_of_b_2() -> None:
     assert evolve.evaluations(400) == 2 * evolve.evaluations(100) == 500
     assert evolve.generation(400) == 2 * evolve.generation(100) == 60
     assert modifiers.STEPS == (0.5, 0.25, 0.125, 0.075, 0.05)
-    assert modifiers.KINDS[paper_options().modifiers] == modifiers.MODIFIERS
+    assert modifiers.KINDS[Settings("nasbot-paper").modifiers] == modifiers.MODIFIERS

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.models.differences import slopes
 from tests.models.test_otmann_kernel import inputs
 from xstar.models.kernels import Array
-from xstar.searchers.treebo.kernel import Numbers, Tree
+from xstar.models.tree_kernel import Numbers, Tree
 
 TYPES = [[], [3, 3], [3, 4, 4], [4], [3, 3, 5, 5], [5, 4, 3, 3, 4], [3, 3]]
 SIZES = [[], [4.0, 5.0], [4.0, 4.0, 6.0], [3.0], [4.0, 5.0, 5.0, 5.0], [2.0, 3.0, 4.0, 5.0, 6.0], [4.0, 6.0]]

@@ -11,7 +11,6 @@ from xstar.look.audit import audit
 from xstar.nets.catalogue import Catalogue
 from xstar.nets.modifiers import CHAIN, mutate
 from xstar.searchers import TreeBO
-from xstar.searchers.treebo.kernel import is_chain
 
 MLPS = xs.nets.MLP(inputs=8, outputs=1)
 
@@ -24,7 +23,7 @@ def layers(trial: xs.Trial) -> float:
 def test_every_network_is_feed_forward(domain: object) -> None:
     space = xs.Space(net=domain, lr=xs.Float(1e-3, 1.0, log=True))
     study = xs.minimize(layers, space, trials=16, method="treebo", seed=1).study
-    assert all(is_chain(trial["net"]) for trial in study.trials)
+    assert all(trial["net"].is_chain for trial in study.trials)
     assert study.trials[-1].origin.startswith("treebo: log EI")
     assert study.best.value is not None
     assert study.best.value < min(layers(trial) for trial in study.trials[:10]) + 1e-12
@@ -33,19 +32,19 @@ def test_every_network_is_feed_forward(domain: object) -> None:
 
 def test_random_networks_are_feed_forward_too() -> None:
     study = xs.minimize(layers, xs.Space(net=MLPS), trials=14, searcher=TreeBO(initial=14), seed=1).study
-    assert all(is_chain(trial["net"]) for trial in study.trials)
+    assert all(trial["net"].is_chain for trial in study.trials)
     assert audit(study).findings == []
 
 
 def test_networks_of_a_user_need_not_be_and_are_no_parents() -> None:
     rng = np.random.default_rng(0)
-    branched = next(net for net in (MLPS.sample(rng) for _ in range(100)) if not is_chain(net))
+    branched = next(net for net in (MLPS.sample(rng) for _ in range(100)) if not net.is_chain)
     study = xs.Study(xs.Space(net=MLPS), searcher=TreeBO(initial=2), seed=1)
     study.add({"net": branched}, -10.0)
     for _ in range(6):
         trial = study.ask()
         assert trial is not None
-        assert is_chain(trial["net"])
+        assert trial["net"].is_chain
         study.tell(trial, layers(trial))
 
 
@@ -53,8 +52,8 @@ def test_modifiers_that_keep_a_chain() -> None:
     rng = np.random.default_rng(0)
     for domain in (MLPS, xs.nets.CNN(image=32)):
         for graph in domain.pool:
-            assert is_chain(graph)
-            assert is_chain(mutate(graph, rng, domain.contains, modifiers=CHAIN))
+            assert graph.is_chain
+            assert mutate(graph, rng, domain.contains, modifiers=CHAIN).is_chain
 
 
 def test_without_networks_it_is_a_gp() -> None:

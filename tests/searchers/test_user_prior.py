@@ -13,8 +13,8 @@ from tests.searchers.cases import ask, run
 from xstar.look.audit import audit
 from xstar.schedulers import ASHA
 from xstar.searchers import GP
+from xstar.searchers.bo.design import without_priors
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.bo.suggest import without_priors
 from xstar.searchers.bo.user_prior import UNIFORM, log_ratio, prior_term, trust, trusted
 from xstar.space.cube import cube_of
 
@@ -61,7 +61,7 @@ def test_its_gradient() -> None:
 
 
 def test_a_prior_draws_the_first_suggestions_of_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("xstar.searchers.gp.learner.trusted", lambda history, data: 1.0)
+    monkeypatch.setattr("xstar.searchers.gp.fit.trusted", lambda history, data: 1.0)
     space = xs.Space(x=xs.Float(0, 1, prior=xs.Normal(0.8, 0.05)), y=xs.Float(0, 1))
     away = {}
     for weight in (0.0, 200.0):

@@ -9,8 +9,8 @@ import xstar as xs
 from tests.searchers.cases import SQUARE, ask
 from xstar.schedulers import ASHA
 from xstar.searchers import DNGO, GP, Forest, Searcher
-from xstar.searchers.bo.decision import DecisionTrace
 from xstar.searchers.bo.observations import Observations, last_refit
+from xstar.searchers.bo.suggest import DecisionTrace
 
 LINE = xs.Space(x=xs.Float(0.0, 1.0))
 
@@ -56,9 +56,9 @@ def where_half_fails(searcher: Searcher, kind: str) -> xs.Study:
 @ALL
 def test_infeasible_trials_count_as_bad_values(searcher: Searcher, short_training: None) -> None:
     trace, _ = explained(where_half_fails(searcher, "infeasible"))
-    assert trace.inputs is not None
+    assert trace.known is not None
     rows = np.array([[0.85, 0.2], [0.85, 0.8], [0.95, 0.5]])
-    means = np.mean([model.means(rows) for model in trace.inputs.models])
+    means = np.mean([model.means(rows) for model in trace.known.models])
     assert means > 0.3  # in standard deviations of the losses
 
 

@@ -13,7 +13,7 @@ import xstar as xs
 from xstar.errors import StorageError
 from xstar.journal.trial import Trial
 from xstar.look.audit import audit
-from xstar.searchers.gp import learner
+from xstar.searchers.gp import fit as gp_fit
 from xstar.searchers.gp.searcher import GP
 from xstar.storage.sql import SqlJournal
 
@@ -49,7 +49,7 @@ def fits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return counting
 
     for name in ("fit", "sample_fits"):
-        monkeypatch.setattr(learner, name, counted(getattr(learner, name)))
+        monkeypatch.setattr(gp_fit, name, counted(getattr(gp_fit, name)))
     return made
 
 

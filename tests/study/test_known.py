@@ -15,7 +15,7 @@ from xstar.look.audit import audit
 from xstar.schedulers import ASHA
 from xstar.searchers import GP
 from xstar.searchers.acquisition.hypervolume import boxes, log_improvement
-from xstar.searchers.gp.fronts import CERTAIN
+from xstar.searchers.bo.fronts import CERTAIN
 from xstar.space import Config
 from xstar.study import Study
 from xstar.study.methods import METHODS

@@ -20,7 +20,7 @@ from xstar.journal.trial import Suggestion, Trial
 from xstar.look.audit import audit
 from xstar.look.exchange import export_events, import_events
 from xstar.schedulers import FIFO
-from xstar.searchers.bo.decision import DecisionTrace
+from xstar.searchers.bo.suggest import DecisionTrace
 from xstar.study.methods import METHODS
 
 SPACE = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1), kind=xs.Choice(["a", "b"]))
@@ -258,10 +258,10 @@ def test_the_reference_point_of_a_model_is_near_the_front_and_far_from_it_in_tur
     for _ in range(2):
         trace = study.history.memo.put(DecisionTrace())
         trial = ask(study)
-        assert trace.inputs is not None
-        assert trace.inputs.fronts is not None
-        assert trace.inputs.reference is not None
-        beyond.append((trial.number % 2, float((trace.inputs.reference - trace.inputs.fronts[0][0].min(axis=0)).min())))
+        assert trace.known is not None
+        assert trace.known.fronts is not None
+        assert trace.known.reference is not None
+        beyond.append((trial.number % 2, float((trace.known.reference - trace.known.fronts[0][0].min(axis=0)).min())))
         study.history.memo.clear()
     (_, near), (_, far) = sorted(beyond)
     assert far > 1.3 * near

@@ -19,7 +19,7 @@ from xstar.journal import History, events as ev
 from xstar.journal.trial import Origin
 
 if TYPE_CHECKING:  # SciPy loads slowly
-    from xstar.searchers.bo.decision import DecisionTrace
+    from xstar.searchers.bo.suggest import DecisionTrace
 
 CLOSE = 1e-6
 """Relative difference of numbers that are equal to rounding: more than the last digits that kernels differ in, less than
@@ -81,11 +81,11 @@ def shortfall(made: ev.Asked, due: ev.Asked, history: History, trace: DecisionTr
     """How far the recorded configuration is below the one made again, by the logarithmic acquisition function that chose the
     latter; ``None``: no model compared configurations, or it did for another purpose or at another budget."""
     one, other = Origin.of(made.origin), Origin.of(due.origin)
-    if trace is None or trace.criterion is None or trace.learner is None or trace.learner.acquisition == "thompson":
+    if trace is None or trace.criterion is None or trace.data is None or trace.thompson:
         return None
     if (one.method, one.detail, made.budget) != (other.method, other.detail, due.budget):
         return None
-    rows = trace.learner.data.encoded([history.space.load(each.config) for each in (made, due)])
+    rows = trace.data.observed.encoded([history.space.load(each.config) for each in (made, due)])
     own, best = trace.criterion.score(rows).tolist()
     return float(best - own)
 

@@ -15,9 +15,10 @@ from xstar.look.explanation import Candidate, Why
 from xstar.look.plots.networks import graph_of
 from xstar.models.kernels import Array
 from xstar.models.predictive import Mixture, forest_over_budgets, with_budget
-from xstar.models.targets import choose
-from xstar.searchers.bo.decision import DecisionTrace
-from xstar.searchers.bo.learner import Learner
+from xstar.models.targets import Targets, choose
+from xstar.searchers.bo.observations import Observations
+from xstar.searchers.bo.suggest import DecisionTrace
+from xstar.searchers.bo.surrogate import Data
 from xstar.study.naming import counts_of
 
 MOST_FOREST = 500
@@ -66,25 +67,24 @@ Interval = tuple[float, float, float]
 def _intervals(history: History, trace: DecisionTrace, configs: list[Config]) -> Sequence[Interval | None]:
     """What was expected of each configuration: by the surrogate, over budgets together with a forest; ``None`` where there was
     none, or one of each objective."""
-    learner, inputs = trace.learner, trace.inputs
-    assert learner is not None
-    assert inputs is not None
-    if not inputs.models or history.goals.several:
+    data, known = trace.data, trace.known
+    assert data is not None
+    assert known is not None
+    if not known.models or known.fitted is None or history.goals.several:
         return [None] * len(configs)
-    data, targets, rows = learner.data, learner.targets, _rows(learner, configs)
-    each = [(model.predict(learner.with_budget(rows)), model.noise) for model in inputs.models]
+    targets, rows = known.fitted.targets, _rows(data.observed, configs)
+    each = [(model.predict(data.with_budget(rows)), model.noise) for model in known.models]
     means = np.array([at.mean.mean(axis=1) for at, _ in each])
     variances = np.array([at.variance + at.mean.var(axis=1) + noise for at, noise in each])
     parts = [(means.mean(axis=0), variances.mean(axis=0) + means.var(axis=0))]
-    if learner.over_budgets:
-        parts.append(_by_forest(learner, rows))
-    mean, *ends = (history.goals.only.sign * each for each in Mixture.of(*parts).losses(targets, data.loss))
+    if data.over_budgets:
+        parts.append(_by_forest(data, targets, rows))
+    mean, *ends = (history.goals.only.sign * each for each in Mixture.of(*parts).losses(targets, data.observed.loss))
     return list(zip(mean.tolist(), np.minimum(*ends).tolist(), np.maximum(*ends).tolist(), strict=True))
 
 
-def _rows(learner: Learner, configs: list[Config]) -> Array:
+def _rows(data: Observations, configs: list[Config]) -> Array:
     """Configurations as the acquisition function is handed them."""
-    data = learner.data
     domains = zip(data.cube.encoder.domains, data.catalogues, strict=True)
     networks = [catalogue.enter([config.get(name) for config in configs]) for name, catalogue in domains]
     rows: Array = np.column_stack([data.cube.encoder.encode(configs)[0], *networks])
@@ -95,22 +95,19 @@ def _feasible(trace: DecisionTrace, configs: list[Config]) -> Sequence[float | N
     """What the model makes of whether each configuration has a value and is within all bounds; ``None`` where none says."""
     if not trace.feasible:
         return [None] * len(configs)
-    assert trace.learner is not None
-    rows = _rows(trace.learner, configs)
+    assert trace.data is not None
+    rows = _rows(trace.data.observed, configs)
     made: list[float] = np.exp(np.sum([each(rows)[0] for each in trace.feasible], axis=0)).tolist()
     return made
 
 
-def _by_forest(learner: Learner, rows: Array) -> tuple[Array, Array]:
+def _by_forest(given: Data, targets: Targets, rows: Array) -> tuple[Array, Array]:
     """Means and variances of targets by a forest of the observations at all budgets."""
-    data, full = learner.data, learner.history.levels[-1]
+    data, full = given.observed, given.history.levels[-1]
     X, share = data.positions(data.X), data.budget / full
     chosen = choose(X, data.loss, data.budget, MOST_FOREST)
-    made = forest_over_budgets(X[chosen], share[chosen], learner.targets(data.loss[chosen]))
-    assert learner.acquisition_budget is not None
-    at = made.predict(
-        with_budget(data.positions(rows), learner.acquisition_budget)
-    )  # 1: the full budget, for any learner
+    made = forest_over_budgets(X[chosen], share[chosen], targets(data.loss[chosen]))
+    at = made.predict(with_budget(data.positions(rows), given.acquisition_budget))
     return at.mean[:, 0], at.variance
 
 

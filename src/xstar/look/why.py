@@ -18,7 +18,7 @@ from xstar.journal.known import KnownObjectives
 from xstar.journal.trial import Origin
 from xstar.look.explanation import LaterEvent, Why as Why, completed, reported, started
 from xstar.look.suggestions import compared, known_then, margin
-from xstar.searchers.bo.decision import DecisionTrace
+from xstar.searchers.bo.suggest import DecisionTrace
 from xstar.study.decisions import Policy
 from xstar.study.settings import Settings
 
@@ -105,10 +105,8 @@ class _Explaining:
         alike = isinstance(due, ev.Asked) and due.config == asked.config
         same = "Made again from those events, the decision is the same."
         made.recomputed = same if alike else f"Made again from those events, the decision is another one: {due}."
-        if trace.learner is not None and trace.criterion is not None and trace.inputs is not None:
-            made.acquisition = (
-                trace.inputs.named(trace.learner.acquisition) if trace.inputs.improvable else "log p(feasible)"
-            )
+        if trace.settings is not None and trace.known is not None:
+            made.acquisition = trace.known.acquisition(trace.settings) if trace.known.improvable else "log p(feasible)"
             made.candidates = compared(history, trace, history.space.load(asked.config))
             made.choice = made.choice or margin(made)
         return made

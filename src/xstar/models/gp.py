@@ -208,6 +208,8 @@ class Posterior:
     P: Array
     jitter: float = 0.0
     """Jitter added because a matrix was not positive definite, relative to the mean of its diagonal."""
+    before: tuple[Posterior, Array] | None = None
+    """The posterior before the latest observations, and their targets: what is pending becomes rows together with these."""
 
     @classmethod
     def of(cls, surrogate: Surrogate, theta: Array, X: Array, y: Array) -> Posterior:
@@ -272,11 +274,16 @@ class Posterior:
             P[n : n + known] = forward(C[:known, :known], rest)[:, None]
         if draws is not None:
             P[n + known :] = draws
-        return Posterior(self.surrogate, self.theta, np.vstack([self.X, X]), L, P, max(self.jitter, jitter))
+        before = (self, y) if known == k else None
+        return Posterior(self.surrogate, self.theta, np.vstack([self.X, X]), L, P, max(self.jitter, jitter), before)
 
     def fantasised(self, A: Array, draws: int, rng: np.random.Generator) -> Posterior:
         """Return the posterior with ``A`` pending, conditioned on ``draws`` fantasies; 0 means hallucination."""
-        return self.extended(A, np.empty(0), normal_draws(len(A), draws, rng) if draws else None)
+        normal = normal_draws(len(A), draws, rng) if draws else None
+        if self.before is None:
+            return self.extended(A, np.empty(0), normal)
+        earlier, y = self.before
+        return earlier.extended(np.vstack([self.X[len(earlier.X) :], A]), y, normal)
 
     def means(self, A: Array) -> Array:
         """Return the posterior means without variances: (N, M)."""
@@ -313,44 +320,3 @@ class Posterior:
         mean = self.surrogate.mean(self.theta, A).values + covariance @ self.weights[:, 0]
         made: Array = mean[:, None] + joint @ normal
         return made
-
-
-@dataclass(frozen=True)
-class Extended:
-    """A posterior and further observations, which become rows together with pending inputs."""
-
-    posterior: Posterior
-    X: Array
-    y: Array
-
-    @cached_property
-    def _whole(self) -> Posterior:
-        return self.posterior.extended(self.X, self.y)
-
-    @property
-    def noise(self) -> float:
-        return self.posterior.noise
-
-    @property
-    def rows(self) -> int:
-        """The number of rows of the factor."""
-        return len(self._whole.X)
-
-    @property
-    def jitter(self) -> float:
-        """The jitter added to the diagonal."""
-        return self._whole.jitter
-
-    def means(self, A: Array) -> Array:
-        return self._whole.means(A)
-
-    def predict(self, A: Array) -> Prediction:
-        return self._whole.predict(A)
-
-    def sample(self, A: Array, normal: Array) -> Array:
-        return self._whole.sample(A, normal)
-
-    def fantasised(self, A: Array, draws: int, rng: np.random.Generator) -> Extended:
-        normal = normal_draws(len(A), draws, rng) if draws else None
-        made = self.posterior.extended(np.vstack([self.X, A]), self.y, normal)
-        return Extended(made, A[:0], self.y[:0])

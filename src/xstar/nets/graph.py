@@ -186,6 +186,11 @@ class Graph:
 
     # --- other forms --------------------------------------------------------------------------------------------
 
+    @property
+    def is_chain(self) -> bool:
+        """Whether the network is feed-forward: one layer after the other."""
+        return len(self.edges) == len(self.layers) - 1 and all(len(each) <= 1 for each in self.parents)
+
     def to_json(self) -> Json:
         """Return layers as ``[op]``, ``[op, units]`` or ``[op, units, stride]`` and edges as pairs; see
         ``Graph.from_json``."""

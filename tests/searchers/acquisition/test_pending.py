@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 
 from tests.searchers.acquisition.cases import posterior
-from xstar.models.gp import Extended, Posterior
+from xstar.models.gp import Posterior
 from xstar.models.model import normal_draws, with_pending
 from xstar.searchers.acquisition.criterion import LogProbability
 from xstar.searchers.acquisition.thompson import thompson_scores
@@ -22,14 +22,14 @@ PENDING = np.random.default_rng(8).random((3, 2))
 def test_nothing_pending_is_none(fantasies: int, new: int) -> None:
     base = posterior()
     X, y = A[:new], np.linspace(0.0, 1.0, new)
-    made = with_pending(Extended(base, X, y), np.empty((0, 2)), fantasies, np.random.default_rng(0))
+    made = with_pending(base.extended(X, y), np.empty((0, 2)), fantasies, np.random.default_rng(0))
     assert_array_equal(made.predict(A).mean, base.extended(X, y).predict(A).mean)
 
 
 def test_fantasies_are_the_brute_force_of_their_draws() -> None:
     base = posterior()
     X, y = A[:2], np.array([0.3, -0.4])
-    made = with_pending(Extended(base, X, y), PENDING, 5, np.random.default_rng(3))
+    made = with_pending(base.extended(X, y), PENDING, 5, np.random.default_rng(3))
     draws = normal_draws(3, 5, np.random.default_rng(3))
     surrogate, theta, noise = base.surrogate, base.theta, np.exp(base.theta[-1])
     known = base.extended(X, y)

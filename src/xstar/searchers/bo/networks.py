@@ -17,6 +17,7 @@ import numpy as np
 from xstar.journal import History
 from xstar.journal.trial import Config
 from xstar.models.kernels import Array
+from xstar.nets.graph import Graph
 from xstar.nets.modifiers import KINDS
 from xstar.searchers.acquisition.criterion import Criterion, LogProbability, ToRows
 from xstar.searchers.acquisition.evolve import evaluations, evolve
@@ -75,6 +76,11 @@ def with_networks(data: Observations, criterion: Criterion | HypervolumeCriterio
     return Scores(lambda rows: criterion.score(data.described(rows)), with_gradient if has_gradients else None)
 
 
+def _is_chain(config: Config) -> bool:
+    """Return whether all networks of a configuration are feed-forward."""
+    return all(value.is_chain for value in config.values() if isinstance(value, Graph))
+
+
 @dataclass(frozen=True)
 class Member:
     """A configuration of the population, and the indices of its networks."""
@@ -96,10 +102,14 @@ class NetworkEvolution:
     """To how many networks the distances of candidates are exact at first; ``None``: all."""
     rng: np.random.Generator
 
-    def maximise(self, starts: Iterable[int]) -> list[tuple[Config, float]]:
-        """Return configurations, best first, with their acquisition values; ``starts`` are trial numbers."""
+    def maximise(self, starts: Iterable[int], otherwise: Iterable[int]) -> list[tuple[Config, float]]:
+        """Return configurations, best first, with their acquisition values. It starts from the trials of these numbers;
+        ``otherwise`` where there are none."""
+        trials = self.history.trials
+        if self.modifiers == "chain":  # a user may have added other networks
+            starts = [number for number in starts if _is_chain(trials[number].config)]
         try:
-            return self._maximise(starts)
+            return self._maximise(list(starts) or otherwise)
         finally:
             for catalogue in self.data.catalogues:
                 catalogue.end_decision()

@@ -34,7 +34,7 @@ from xstar.journal import History
 from xstar.journal.prior_study import PriorObservations
 from xstar.models.gp import Posterior, fit
 from xstar.models.kernels import Array
-from xstar.models.model import JointModel, M, Prediction
+from xstar.models.model import JointModel, M, Model, Prediction
 from xstar.models.surrogate import Inputs, Surrogate, at_full_budget, over_budgets
 from xstar.models.targets import Targets, choose
 from xstar.searchers.bo.inputs import NetworkKernel, of_positions
@@ -152,6 +152,11 @@ class Shifted(Generic[M]):
 
     def fantasised(self, A: Array, draws: int, rng: np.random.Generator) -> Shifted[M]:
         return Shifted(self.model.fantasised(A, draws, rng), self.shift)
+
+
+def unshifted(model: Model) -> Model:
+    """Return the model itself, of residuals where other studies are learned from."""
+    return model.model if isinstance(model, Shifted) else model
 
 
 def shifted(at: Prediction, shift: Shift, A: Array) -> Prediction:

@@ -11,7 +11,7 @@ from xstar.journal import History
 from xstar.models.features import Network
 from xstar.models.kernels import Array
 from xstar.models.logistic import Belief, Constraint, fit, with_constant
-from xstar.searchers.bo.feasibility import Outcomes
+from xstar.searchers.bo.failures import Outcomes
 from xstar.searchers.dngo.fit import CHUNK, DNGOOptions, Sizes, last_training, networks_of
 
 

@@ -23,8 +23,8 @@ from xstar.models.kernels import Array
 from xstar.models.linear import Basis, Head, Statistics, sample
 from xstar.models.quadratic import Quadratic
 from xstar.models.targets import Targets
-from xstar.searchers.bo.learner import BAD
 from xstar.searchers.bo.observations import last_refit
+from xstar.searchers.bo.surrogate import BAD
 from xstar.searchers.bo.transfer import Shift, SourceMeans
 
 CHUNK = 4096

@@ -11,13 +11,12 @@ One suggestion:
     pending      M joint draws of the outcomes of running trials, with one factor per theta; for many, only the distance
     constraints  a separate network for failed and infeasible trials, and one for each bounded metric
 
-Then constrained expected improvement, averaged over theta and the draws (12), is maximised (bo/decision.py).
+Then constrained expected improvement, averaged over theta and the draws (12), is maximised (bo/suggest.py).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,11 +24,8 @@ from xstar.core.checks import check_counts, check_names, check_switches
 from xstar.journal import History
 from xstar.journal.trial import Done, New, Suggestion
 from xstar.searchers.base import SEARCHERS
+from xstar.searchers.bo.design import Design, before_model
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.bo.suggest import Design, suggest
-
-if TYPE_CHECKING:
-    from xstar.searchers.dngo.learner import DNGOLearner
 
 ACTIVATIONS = ("tanh", "relu", "relu-tanh")
 DEVICES = ("cpu", "cuda")
@@ -73,11 +69,11 @@ class DNGO:
             from xstar.models.features_torch import check_device
 
             check_device(self.device)
-        return suggest(history, task, rng, Design("dngo", self.initial), self._learner)
-
-    def _learner(self, history: History, data: Observations) -> DNGOLearner:
+        observed = before_model(history, task, rng, Design("dngo", self.initial))
+        if not isinstance(observed, Observations):
+            return observed
         from xstar.searchers.dngo.fit import DNGOOptions  # imported at use: SciPy loads slowly
-        from xstar.searchers.dngo.learner import DNGOLearner
+        from xstar.searchers.dngo.surrogate import LastLayers, suggest_by
 
         options = DNGOOptions(
             activation=self.activation,
@@ -88,7 +84,7 @@ class DNGO:
             fantasies=self.fantasies,
             device=self.device,
         )
-        return DNGOLearner(history, data, options)
+        return suggest_by(LastLayers(options), history, observed, rng)
 
 
 @dataclass(frozen=True)
@@ -97,13 +93,13 @@ class DNGOPaper:
     an observation (5), the lowest observed loss to improve on (2), fantasies of all that runs (11), losses as they are."""
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-        return suggest(history, task, rng, Design("dngo-paper"), self._learner)
-
-    def _learner(self, history: History, data: Observations) -> DNGOLearner:
+        observed = before_model(history, task, rng, Design("dngo-paper"))
+        if not isinstance(observed, Observations):
+            return observed
         from xstar.searchers.dngo.fit import EVERY, PAPER, Sizes  # imported at use: SciPy loads slowly
-        from xstar.searchers.dngo.learner import DNGOLearner
+        from xstar.searchers.dngo.surrogate import LastLayers, suggest_by
 
-        return DNGOLearner(history, data, PAPER, Sizes(growth=EVERY))
+        return suggest_by(LastLayers(PAPER, Sizes(growth=EVERY)), history, observed, rng)
 
 
 SEARCHERS.register("dngo", DNGO)

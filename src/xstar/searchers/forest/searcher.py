@@ -18,7 +18,6 @@ Hutter, Xu, Hoos & Leyton-Brown (2014), Algorithm runtime prediction, Artificial
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,11 +25,8 @@ from xstar.core.checks import check_counts, check_shares
 from xstar.journal import History
 from xstar.journal.trial import Done, New, Suggestion
 from xstar.searchers.base import SEARCHERS
+from xstar.searchers.bo.design import Design, before_model
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.bo.suggest import Design, suggest
-
-if TYPE_CHECKING:
-    from xstar.searchers.forest.learner import ForestLearner
 
 
 @dataclass(frozen=True)
@@ -56,14 +52,18 @@ class Forest:
         check_shares(self, "max_features")
 
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
-        return suggest(history, task, rng, Design("forest", self.initial), self._learner)
-
-    def _learner(self, history: History, data: Observations) -> ForestLearner:
+        observed = before_model(history, task, rng, Design("forest", self.initial))
+        if not isinstance(observed, Observations):
+            return observed
         from xstar.models.forest import Growth  # imported at use: SciPy loads slowly
-        from xstar.searchers.forest.learner import ForestLearner, ForestOptions
+        from xstar.searchers.bo.suggest import suggest
+        from xstar.searchers.bo.surrogate import Data, Settings
+        from xstar.searchers.forest.surrogate import Trees
 
-        growth = Growth(self.trees, self.max_features, self.min_samples_leaf)
-        return ForestLearner(history, data, ForestOptions(growth, self.max_observations))
+        trees = Trees(Growth(self.trees, self.max_features, self.min_samples_leaf), self.max_observations)
+        data = Data(history, observed)
+        explores = len(history.trials) % 4 == 0
+        return suggest(data, trees, Settings("forest", explores=explores), rng)
 
 
 SEARCHERS.register("forest", Forest)

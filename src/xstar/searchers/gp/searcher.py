@@ -6,7 +6,7 @@ scheduler with rungs it models f(x, r) over configurations and budgets; with ASH
 One suggestion, in the terms of MOBSTER's Algorithm 1:
 
     observed     rows of the model, whose hyperparameters were fitted at the last count of a schedule  (last_refit)
-    new          observations since then: rows below its Cholesky factor                               (learner.py)
+    new          observations since then: rows below its Cholesky factor                               (fit.py)
     pending      running trials, and those that wait to run again, each at the budget it runs to
     fantasised   M joint draws of their outcomes, each a column of the whitened targets                (models/gp.py)
 
@@ -32,12 +32,12 @@ from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.journal.trial import Done, New, Suggestion
 from xstar.searchers.base import SEARCHERS, at_random, exhausted
+from xstar.searchers.bo.design import ENOUGH, Design, before_model, check_space
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.bo.suggest import ENOUGH, Design, check_space, decided, suggest
 from xstar.space.cube import cube_of
 
 if TYPE_CHECKING:
-    from xstar.searchers.gp.learner import GPLearner
+    from xstar.searchers.gp.fit import GaussianProcess
 
 ACQUISITIONS = ("ei", "ucb", "thompson")
 BUDGET_KERNELS = ("matern", "decay")
@@ -107,37 +107,30 @@ class GP:
         if networks and self.acquisition == "thompson":
             rule = "must be ei or ucb where a parameter is an architecture"
             raise InvalidArgument("acquisition", rule, self.acquisition, "leave it out")
-        learns_trust = self.prior_weight > 0.0 and self.acquisition != "thompson"
+        weight = 0.0 if self.acquisition == "thompson" else self.prior_weight
         name = "nasbot" if networks else "gp"
-        design = Design(name, self.initial, steps=True, networks_by_index=True, learns_trust=learns_trust)
+        design = Design(name, self.initial, steps=True, networks_by_index=True, learns_trust=weight > 0.0)
+        observed = before_model(history, task, rng, design)
+        if not isinstance(observed, Observations):
+            return observed
+        from xstar.searchers.bo.suggest import suggest  # imported at use: SciPy loads slowly
+        from xstar.searchers.bo.surrogate import Data
+        from xstar.searchers.gp.fit import prior_terms, settings_of
+
+        # Near the optimum the lower rungs no longer tell who will be best, and in a model over budgets they are most of the
+        # data: full-budget trials are suggested by a model of complete ones alone, once they are enough.
         to_the_end = len(history.levels) > 1 and task.budget == history.levels[-1]
-        return suggest(history, task, rng, design, self._learner_of_complete if to_the_end else self._learner)
+        enough = max(FEWEST_COMPLETE, observed.parameters + 1)
+        complete = to_the_end and int((observed.budget == history.levels[-1]).sum()) >= enough
+        observed = observed.at(history.levels[-1]) if complete else observed
+        data = Data(history, observed, complete, logarithmic=False, limit=self.max_observations)
+        settings = settings_of(data, name, self.acquisition, self.fantasies, self.explore_every)
+        return suggest(data, self._surrogate(), replace(settings, terms=prior_terms(data, weight)), rng)
 
-    def _learner_of_complete(self, history: History, data: Observations) -> GPLearner:
-        """The learner for a full-budget trial: of complete trials alone, once they are enough.
+    def _surrogate(self) -> GaussianProcess:
+        from xstar.searchers.gp.fit import GaussianProcess
 
-        Near the optimum the lower rungs no longer tell who will be best, and in a model over budgets they are most of the data.
-        """
-        complete = data.at(history.levels[-1])
-        if complete.count < max(FEWEST_COMPLETE, data.parameters + 1):
-            return self._learner(history, data)
-        learner = self._learner(history, complete)
-        return replace(learner, options=replace(learner.options, complete=True))
-
-    def _learner(self, history: History, data: Observations) -> GPLearner:
-        from xstar.searchers.gp.learner import GPLearner, GPOptions  # imported at use: SciPy loads slowly
-
-        options = GPOptions(
-            acquisition=self.acquisition,
-            explore_every=self.explore_every,
-            samples=self.samples,
-            fantasies=self.fantasies,
-            transform=self.transform,
-            max_observations=self.max_observations,
-            prior_weight=self.prior_weight,
-            budget_kernel=self.budget_kernel,
-        )
-        return GPLearner(history, data, options)
+        return GaussianProcess(self.samples, self.transform, self.max_observations, self.budget_kernel)
 
 
 @dataclass(frozen=True)
@@ -153,19 +146,20 @@ class MOBSTERPaper:
         if (done := exhausted(history)) is not None:
             return done
         check_space(history.space, "mobster-paper")
-        data = Observations.of(history)
-        if len(history.levels) > 1 and data.reached(history.levels) is None:
-            return at_random(history, rng, f"mobster-paper: no rung has {data.parameters} observations")
-        if data.count < max(ENOUGH, data.parameters):
-            return at_random(history, rng, f"mobster-paper: fewer than {data.parameters} observations")
-        return decided(self._learner(history, data), history, rng)
+        observed = Observations.of(history)
+        if len(history.levels) > 1 and observed.reached(history.levels) is None:
+            return at_random(history, rng, f"mobster-paper: no rung has {observed.parameters} observations")
+        if observed.count < max(ENOUGH, observed.parameters):
+            return at_random(history, rng, f"mobster-paper: fewer than {observed.parameters} observations")
+        from xstar.searchers.bo.suggest import suggest  # imported at use: SciPy loads slowly
+        from xstar.searchers.bo.surrogate import Data
+        from xstar.searchers.gp.fit import GaussianProcess, settings_of
 
-    def _learner(self, history: History, data: Observations) -> GPLearner:
-        from xstar.searchers.gp.learner import GPLearner, GPOptions  # imported at use: SciPy loads slowly
-
-        method = "mobster-paper"
-        plain = GPOptions(method, explore_every=0, transform=False, budget_kernel=PAPER_KERNEL)
-        return GPLearner(history, data, replace(plain, r_acq="reached", every_rung=True, fantasise_tried=False))
+        budget = (observed.reached(history.levels) or 1) / history.levels[-1] if len(history.levels) > 1 else 1.0
+        data = Data(history, observed, acquisition_budget=budget, logarithmic=False)
+        settings = settings_of(data, "mobster-paper", explore_every=0)
+        surrogate = GaussianProcess(transform=False, budget_kernel=PAPER_KERNEL, every_rung=True)
+        return suggest(data, surrogate, replace(settings, most_fantasised=0), rng)
 
 
 def checked_weight(given: object) -> float:

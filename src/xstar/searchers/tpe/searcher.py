@@ -28,7 +28,7 @@ from xstar.core.goals import Goals
 from xstar.journal import History
 from xstar.journal.trial import Done, New, Suggestion
 from xstar.searchers.base import SEARCHERS
-from xstar.searchers.bo.suggest import Design, before_model
+from xstar.searchers.bo.design import Design, before_model
 
 
 @dataclass(frozen=True)

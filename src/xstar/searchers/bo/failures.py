@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -72,8 +72,6 @@ class Failures:
     data: Observations
     limit: int
     """Maximum number of trials to fit: the latest ones."""
-    key: Hashable
-    """The key under which its length scale is cached."""
 
     @cached_property
     def classifier(self) -> Feasibility:
@@ -102,14 +100,14 @@ class Failures:
         last = min(last_refit(len(history.ended)), len(history.ended))
         if not last:  # pending trials count as failed, and none is over yet
             return LENGTHS[len(LENGTHS) // 2]
-        kept = history.memo.get(ChosenLength, self.key)
+        kept = history.memo.get(ChosenLength, self.limit)
         if kept is None or kept.last != last:
             inputs = of_positions(data)
             over = history.ended[max(0, last - self.limit) : last]
             X = data.positions(data.rows(history.trials[number] for number in over))
             feasible = np.array([number not in data.has_failed for number in over], dtype=bool)
             length = Feasibility.fit(X, feasible, inputs.groups, inputs.labels, LENGTHS).length
-            kept = history.memo.put(ChosenLength(last, length), self.key)
+            kept = history.memo.put(ChosenLength(last, length), self.limit)
         return kept.length
 
     def expected(self) -> list[Trial]:

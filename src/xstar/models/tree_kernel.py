@@ -32,7 +32,6 @@ from numpy.typing import NDArray
 
 from xstar.models.kernels import Array, Covariance, Variance, no_gradient
 from xstar.models.priors import Prior, about
-from xstar.nets.graph import Graph
 
 Numbers = NDArray[np.int64]
 Layers = Callable[[Numbers], tuple[NDArray[np.int64], Array]]
@@ -101,8 +100,3 @@ class Tree:
         """Return o, u and L."""
         o, u = self.layers(A[:, self.column].astype(np.int64))
         return o, u, (o >= 0).sum(axis=1).astype(np.float64)
-
-
-def is_chain(graph: Graph) -> bool:
-    """Return whether a network is feed-forward: one layer after the other."""
-    return len(graph.edges) == len(graph.layers) - 1 and all(len(each) <= 1 for each in graph.parents)

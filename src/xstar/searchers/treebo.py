@@ -4,7 +4,7 @@ Choose it to compare with: it never tries a skip connection or a branch. As the 
 matrix is built as a whole and inference is that of any Gaussian process; depth and layers are limited as for the other
 methods; neither a penalty nor a step size is tuned beside the network (unless they are parameters of the space).
 
-    kernel        the tree-structured one over layers (``kernel.py``), times a Matérn kernel over other parameters
+    kernel        the tree-structured one over layers (``models/tree_kernel.py``), times a Matérn kernel over other parameters
     candidates    evolution by those modifiers that keep a network feed-forward: units, types, one layer more or less
     initial       the networks of the pool, which are feed-forward
 
@@ -13,7 +13,7 @@ In a space without networks it is the GP.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,13 +26,12 @@ from xstar.nets.domains import Networks
 from xstar.nets.graph import Graph
 from xstar.nets.modifiers import CHAIN
 from xstar.searchers.base import SEARCHERS
+from xstar.searchers.bo.design import Design, before_model
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.bo.suggest import Design, suggest
-from xstar.searchers.treebo.kernel import is_chain
 from xstar.space.cube import cube_of
 
 if TYPE_CHECKING:
-    from xstar.searchers.treebo.learner import TreeLearner
+    from xstar.searchers.bo.inputs import KernelAndPriors
 
 STEPS = 6
 """Modifications that turn a network of the pool into a random one."""
@@ -58,20 +57,37 @@ class TreeBO:
             if not isinstance(history.space[name], Networks):
                 rule = "treebo needs parameters with positions, and architectures that are MLP or CNN"
                 raise InvalidArgument("space", rule, name, "use nasbot for other architectures")
-        made = suggest(history, task, rng, Design("treebo", self.initial, networks_by_index=True), self._learner)
-        return made if isinstance(made, Done) else _feed_forward(history, made, rng)
+        drawn = before_model(history, task, rng, Design("treebo", self.initial, networks_by_index=True))
+        if isinstance(drawn, Observations):
+            from xstar.searchers.bo.suggest import suggest  # imported at use: SciPy loads slowly
+            from xstar.searchers.bo.surrogate import Data
+            from xstar.searchers.gp.fit import GaussianProcess, settings_of
 
-    def _learner(self, history: History, data: Observations) -> TreeLearner:
-        from xstar.searchers.gp.learner import GPOptions  # imported at use: SciPy loads slowly
-        from xstar.searchers.treebo.learner import TreeKernels, TreeLearner
+            limit = self.max_observations
+            data = Data(history, drawn, logarithmic=False, limit=limit)
+            settings = replace(settings_of(data, "treebo"), modifiers="chain")
+            surrogate = GaussianProcess(max_observations=limit, network_kernels=TreeKernels())
+            drawn = suggest(data, surrogate, settings, rng)
+        return drawn if isinstance(drawn, Done) else _feed_forward(history, drawn, rng)
 
-        own = GPOptions("treebo", max_observations=self.max_observations, network_kernels=TreeKernels())
-        return TreeLearner(history, data, own)
+
+@dataclass(frozen=True)
+class TreeKernels:
+    """The tree-structured kernel of each architecture."""
+
+    def of(self, data: Observations) -> tuple[KernelAndPriors, ...]:
+        from xstar.models.tree_kernel import Tree
+
+        domains = zip(data.cube.encoder.domains, data.catalogues, strict=True)
+        trees = [
+            Tree(catalogue.layers, data.cube.width + index, name) for index, (name, catalogue) in enumerate(domains)
+        ]
+        return tuple((tree, tree.priors) for tree in trees)
 
 
 def _feed_forward(history: History, made: Suggestion, rng: np.random.Generator) -> Suggestion:
     """Draw networks anew that were drawn at random, where they are not feed-forward."""
-    other = [name for name, value in made.config.items() if isinstance(value, Graph) and not is_chain(value)]
+    other = [name for name, value in made.config.items() if isinstance(value, Graph) and not value.is_chain]
     if not other:
         return made
     config: Config = dict(made.config)

@@ -1,19 +1,19 @@
-"""What a GP searcher knows of several objectives: a posterior of each, and the fronts of their means."""
+"""What a decision knows of several objectives: a posterior of each, and the fronts of their means."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from xstar.core.pareto import non_dominated, ordered, reference
-from xstar.journal.trial import Trial
 from xstar.models.kernels import Array
-from xstar.models.model import Prediction, with_pending
-from xstar.searchers.bo.learner import LOCAL_CENTRES, MOST_FANTASISED, AcquisitionInputs
-from xstar.searchers.gp.learner import MOST_PENDING, GPLearner, GPModel
+from xstar.models.model import Model, Prediction, with_pending
+from xstar.models.targets import Targets
+from xstar.searchers.bo.surrogate import LOCAL_CENTRES, Data, Fitted, Settings
+from xstar.searchers.bo.transfer import unshifted
 
 CERTAIN = 1e-6
 """The standard deviation of a known objective on the scale of models: the factor of E HVI is then max(u - max(l, y), 0)."""
@@ -29,49 +29,54 @@ the worst of all that was tried: of two tasks of LCBench (error × time, 4 worke
 covers 0.78 and 0.32, with a tenth of the front alone 0.57 and 0.28, in all six searches less; ASHA 0.45 and 0.22."""
 
 
-def front_inputs(learner: GPLearner, tried: Array, pending: list[Trial], rng: np.random.Generator) -> AcquisitionInputs:
-    """Return the models; what is to be improved on are the fronts of their means, one under each fantasy."""
-    waiting = learner.inputs_of(pending)
-    goals = learner.data.goals
-    learned = {
-        goal: [
-            with_pending(each, waiting, learner.fantasies, rng) for each in learner.with_new(learner.refits[goal], goal)
-        ]
+def fronts_of(
+    data: Data,
+    settings: Settings,
+    fits: Sequence[Fitted],
+    waiting: Array,
+    tried: Array,
+    running: Array,
+    rng: np.random.Generator,
+) -> dict[str, Any]:
+    """Return the models, and as what is to be improved on the fronts of their means, one under each fantasy (``Known``)."""
+    goals = data.observed.goals
+    learned: dict[int, Sequence[Model]] = {
+        goal: [with_pending(each, waiting, settings.fantasies, rng) for each in fits[goal].models]
         for goal in goals.learned
     }
     first = learned[goals.learned[0]]
-    inputs = learner.inputs_without_incumbents([model for models in learned.values() for model in models])
+    posteriors = [unshifted(model) for models in learned.values() for model in models]
     if not len(tried):
-        return replace(inputs, models=first)
-    exact = {goal: [Exact.of(learner, goal, each) for each in first] for goal in goals.known}
-    every: list[Sequence[GPModel | Exact]] = [learned.get(goal) or exact[goal] for goal in range(len(goals))]
-    rows = np.vstack([tried, learner.data.rows(list(learner.history.running.values())[-MOST_PENDING:])])
-    at = learner.with_budget(rows)
+        return {"models": first, "posteriors": posteriors}
+    exact = {goal: [Exact.of(data, fits[goal].targets, goal, each) for each in first] for goal in goals.known}
+    every: list[Sequence[Model]] = [learned.get(goal) or exact[goal] for goal in range(len(goals))]
+    rows = np.vstack([tried, running])
+    at = data.with_budget(rows)
     joint = [Joint(models, [model.means(at) for model in models]) for models in zip(*every, strict=True)]
-    if learner.over_budgets:
-        joint = [each.conditioned(at, MOST_FANTASISED, learner.fantasies, rng) for each in joint]
+    if data.over_budgets:
+        joint = [each.conditioned(at, settings.most_fantasised, settings.fantasies, rng) for each in joint]
     average = np.mean([each.average for each in joint], axis=0)
     limits = np.array(
         [
-            np.inf if np.isinf(limit) else float(refit.targets(np.array([limit]))[0])
-            for refit, limit in zip(learner.refits, goals.thresholds, strict=True)
+            np.inf if np.isinf(limit) else float(fitted.targets(np.array([limit]))[0])
+            for fitted, limit in zip(fits, goals.thresholds, strict=True)
         ]
     )
-    return replace(
-        inputs,
-        models=[each.models for each in joint],
-        fronts=[each.fronts for each in joint],
-        reference=np.minimum(reference_for(learner, average), limits),
-        centres=rows[ordered(average)[:LOCAL_CENTRES]],
-    )
+    return {
+        "models": [each.models for each in joint],
+        "posteriors": posteriors,
+        "fronts": [each.fronts for each in joint],
+        "reference": np.minimum(reference_for(data, average), limits),
+        "centres": rows[ordered(average)[:LOCAL_CENTRES]],
+    }
 
 
-def reference_for(learner: GPLearner, average: Array) -> Array:
+def reference_for(data: Data, average: Array) -> Array:
     """Return the reference point: near the front and far from it in turn (``WIDE``)."""
     near = reference(average)
-    if len(learner.history.trials) % 2 == 0:
+    if len(data.history.trials) % 2 == 0:
         return near
-    far: Array = np.maximum(near, average.max(axis=0)) if learner.over_budgets else reference(average, WIDE)
+    far: Array = np.maximum(near, average.max(axis=0)) if data.over_budgets else reference(average, WIDE)
     return far
 
 
@@ -86,21 +91,21 @@ class Exact:
     noise: ClassVar[float] = 0.0
 
     @classmethod
-    def of(cls, learner: GPLearner, goal: int, beside: GPModel) -> Exact:
-        known, data = learner.history.known_objectives, learner.data
-        metric, sign = data.goals.metrics[goal], data.goals.signs[goal]
+    def of(cls, data: Data, targets: Targets, goal: int, beside: Model) -> Exact:
+        known, observed = data.history.known_objectives, data.observed
+        metric, sign = observed.goals.metrics[goal], observed.goals.signs[goal]
         assert known is not None, "the study hands over its functions"
         kept: dict[bytes, float] = {}
 
         def values(inputs: Array) -> Array:
-            rows = inputs[:, : data.width]
+            rows = inputs[:, : observed.width]
             keys = [row.tobytes() for row in rows]
             new = {key: place for place, key in enumerate(keys) if key not in kept}
-            for key, config in zip(new, data.decoded(rows[list(new.values())]), strict=True):
+            for key, config in zip(new, observed.decoded(rows[list(new.values())]), strict=True):
                 kept[key] = sign * known.value(metric, config)
-            return learner.refits[goal].targets(np.array([kept[key] for key in keys]))
+            return targets(np.array([kept[key] for key in keys]))
 
-        return cls(values, beside.means(learner.with_budget(data.X[:1])).shape[1])
+        return cls(values, beside.means(data.with_budget(observed.X[:1])).shape[1])
 
     def means(self, A: Array) -> Array:
         return np.repeat(self.values(A)[:, None], self.draws, axis=1)
@@ -116,7 +121,7 @@ class Exact:
 class Joint:
     """A posterior of each objective, and its means at tried configurations."""
 
-    models: Sequence[GPModel | Exact]
+    models: Sequence[Model]
     means: Sequence[Array]
     """Of each objective: (R, M)."""
 

@@ -1,1 +1,0 @@
-"""BOCA: Bayesian optimisation that chooses the budget, too."""

@@ -1,1 +1,0 @@
-"""NASBOT: Bayesian optimisation of architectures."""

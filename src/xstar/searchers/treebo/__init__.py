@@ -1,1 +1,0 @@
-"""TreeBO: Bayesian optimisation of feed-forward networks."""
