@@ -98,6 +98,11 @@ def test_a_wrong_value_is_refused_before_a_study_is_made(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_argument_that_is_missing_is_told_by_the_name_of_the_function() -> None:
+    with pytest.raises(TypeError, match=r"^xs\.maximize\(\) .*'space'"):
+        xs.maximize(objective)  # type: ignore[call-arg]
+
+
 def test_what_is_not_an_objective_or_a_space_makes_no_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ObjectiveError):

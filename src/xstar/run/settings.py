@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from xstar.core import entry_points
 from xstar.core.checks import as_float, unwrap, whole_number
 from xstar.core.goals import Goals
 from xstar.errors import InvalidArgument
+from xstar.journal.rules import checked_retries
 from xstar.run.contract import Executor
 from xstar.run.devices import share
 from xstar.run.inline import InlineExecutor
@@ -21,24 +22,8 @@ EXECUTORS = "xstar.run"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExecutorSettings:
-    """What holds wherever trials run.
-
-    Parameters
-    ----------
-    timeout
-        Seconds that one run of a trial may take.
-    retries
-        How often a trial whose worker died is run again.
-
-        By default, once.
-    grace
-        Seconds that running trials have to report once more when the program is told to terminate (SIGTERM).
-
-        A trial is handed back as soon as it has reported, with what it saved, and another program that shares the study may go
-        on with it at once. A trial that does not report in time is ended, and run again from its last checkpoint. By default,
-        and when the signal comes again, all are ended at once.
-    """
+class ExecutorSettings(ABC):
+    """What holds wherever trials run; :class:`Processes` says what each means."""
 
     timeout: float | None = None
     retries: int | None = None
@@ -51,8 +36,7 @@ class ExecutorSettings:
         ):
             raise InvalidArgument("timeout", "must be a number of seconds above 0", self.timeout)
         if self.retries is not None:
-            remedy = "it is how often a lost trial is run again"
-            object.__setattr__(self, "retries", whole_number("retries", self.retries, least=0, remedy=remedy))
+            object.__setattr__(self, "retries", checked_retries(self.retries))
         grace = as_float(self.grace)
         if grace is None or grace < 0:
             raise InvalidArgument("grace", "must be a number of seconds, 0 or more", self.grace, "e.g. grace=20")
@@ -86,6 +70,18 @@ class Processes(ExecutorSettings):
         GPUs of each worker: 1, 2, …, or a fraction, as 0.5 for two workers on one; 0 for none.
 
         Each worker process then sees only its own, and ``trial.device`` names the first. By default, every worker sees all.
+    timeout
+        Seconds that one run of a trial may take.
+    retries
+        How often a trial whose worker died is run again.
+
+        By default, once.
+    grace
+        Seconds that running trials have to report once more when the program is told to terminate (SIGTERM).
+
+        A trial is handed back as soon as it has reported, with what it saved, and another program that shares the study may go
+        on with it at once. A trial that does not report in time is ended, and run again from its last checkpoint. By default,
+        and when the signal comes again, all are ended at once.
     """
 
     workers: int = 1

@@ -55,7 +55,7 @@ def takes(options: Callable[P, S]) -> Callable[[Callable[[S], R]], Callable[P, R
     def decorate(function: Callable[[S], R]) -> Callable[P, R]:
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            _check_names(f"xs.{function.__name__}", options, args, kwargs)
+            _check_arguments(f"xs.{function.__name__}", options, args, kwargs)
             return function(options(*args, **kwargs))
 
         call.__signature__ = inspect.signature(options)  # type: ignore[attr-defined]
@@ -72,7 +72,7 @@ def initialised_by(options: Callable[P, S]) -> Callable[[Callable[[T, S], None]]
     def decorate(function: Callable[[T, S], None]) -> Callable[Concatenate[T, P], None]:
         @functools.wraps(function)
         def call(self: T, /, *args: P.args, **kwargs: P.kwargs) -> None:
-            _check_names(f"xs.{type(self).__name__}", options, args, kwargs)
+            _check_arguments(f"xs.{type(self).__name__}", options, args, kwargs)
             function(self, options(*args, **kwargs))
 
         call.__doc__ = options.__doc__
@@ -82,8 +82,8 @@ def initialised_by(options: Callable[P, S]) -> Callable[[Callable[[T, S], None]]
     return decorate
 
 
-def _check_names(caller: str, options: Callable[..., Any], args: tuple[Any, ...], given: Mapping[str, Any]) -> None:
-    """An unknown keyword is an error of our own, which Python's ``TypeError`` is not."""
+def _check_arguments(caller: str, options: Callable[..., Any], args: tuple[Any, ...], given: Mapping[str, Any]) -> None:
+    """An unknown keyword is an error of our own; one that is missing is Python's, with the name of the caller."""
     known = inspect.signature(options).parameters
     for name in given:
         if name not in known:
@@ -92,6 +92,10 @@ def _check_names(caller: str, options: Callable[..., Any], args: tuple[Any, ...]
             keywords = [each.name for each in known.values() if each.kind is each.KEYWORD_ONLY]
             remedy = words or renamed or nearest(name, keywords)
             raise InvalidArgument(name, f"is no option of {caller}", f"{name}=…", remedy)
+    try:
+        inspect.signature(options).bind(*args, **given)
+    except TypeError as error:
+        raise TypeError(f"{caller}() is called with other arguments than it has: {error}") from None
 
 
 def explained(options: type[Any]) -> dict[str, str]:

@@ -26,7 +26,8 @@ class Ray(ExecutorSettings):
     """Run trials on a Ray cluster: ``xs.minimize(…, executor=xs.Ray(cpus=2, gpus=1))``.
 
     A slot runs one trial at a time and is one Ray actor, which is kept for many trials. There are as many as the cluster has
-    room for, more when nodes join and fewer when they leave.
+    room for, more when nodes join and fewer when they leave. ``timeout``, ``retries`` and ``grace`` are those of
+    ``xs.Processes``.
     """
 
     address: str = "auto"
