@@ -82,7 +82,7 @@ def test_what_the_model_finds_as_good_is_counted() -> None:
         (GP(), {"origin": Origin("gp", "log EI", n=3)}, "n is 3"),
     ],
 )
-def test_what_does_not_hang_on_digits_is_a_finding(searcher: Any, fields: dict[str, Any], finding: str) -> None:
+def test_what_is_independent_of_rounding_is_a_finding(searcher: Any, fields: dict[str, Any], finding: str) -> None:
     found = audited(changed(studied(searcher, kernel="Other"), 7, **fields), searcher)
     assert any(finding in each for each in found.findings), found.findings
 

@@ -16,7 +16,8 @@ from xstar.cli.options import FORMS, SEARCH, file_settings, given_options, searc
 from xstar.cli.text import console, print_summary, warn
 from xstar.core.words import plural
 from xstar.errors import InvalidArgument
-from xstar.look.progress.choice import messages_to, screen
+from xstar.look.progress.choice import screen
+from xstar.look.progress.lines import messages_to
 from xstar.look.progress.terminal import make_progress
 from xstar.storage.address import has_password
 from xstar.study import DEFAULT_STORAGE, Study

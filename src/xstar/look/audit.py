@@ -41,7 +41,7 @@ ENOUGH = 100
 """Decisions for each process: it takes about a second to start and to read the journal."""
 
 Progress = Callable[[int, int], object]
-"""Is told how many of how many events were gone through."""
+"""A callback: the events done, and how many there are."""
 
 
 @dataclass(frozen=True, slots=True)

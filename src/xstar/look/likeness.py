@@ -1,8 +1,8 @@
 """How alike a suggestion and the one made again here are, where processors, kernels or versions differ.
 
 Rounding differs between kernels, and an optimiser makes more of it: two maxima that are equally high, or a draw from a
-distribution whose axes have no order, come out as quite another configuration. What does not hang on digits is the same all the
-same: the numbers in ``EXACT``, and everything that a scheduler decides.
+distribution whose axes have no order, come out as quite another configuration. What is independent of rounding is the same
+everywhere: the numbers in ``EXACT``, and everything that a scheduler decides.
 """
 
 from __future__ import annotations

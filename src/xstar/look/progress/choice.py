@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
 
 from xstar.errors import InvalidArgument
-from xstar.look.progress.lines import LogProgress, logged
+from xstar.look.progress.lines import LogProgress, logged, messages_to
 from xstar.look.progress.tracker import Progress, Tracker
 from xstar.study import Limits, Study
-from xstar.study.loop import log, trial_log
+from xstar.study.loop import log
 
 _SCREEN = threading.Lock()
 """Held by the one search of this program that has the screen: two tables would overwrite each other."""
@@ -80,22 +78,3 @@ def in_notebook() -> bool:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return getattr(shell, "kernel", None) is not None
-
-
-@contextmanager
-def messages_to(show: Callable[[str], Any]) -> Iterator[None]:
-    """Have the library's warnings (Ctrl-C, a lost lease) shown where they do not tear the display."""
-
-    class Handler(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            if record.name != trial_log.name:  # the display shows trials in its own way
-                show(record.getMessage())
-
-    handler = Handler(logging.WARNING)
-    propagate, log.propagate = log.propagate, False
-    log.addHandler(handler)
-    try:
-        yield
-    finally:
-        log.removeHandler(handler)
-        log.propagate = propagate

@@ -12,7 +12,10 @@ import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import datetime
+from typing import Any
 
+from xstar.core.clock import wall_clock
 from xstar.core.words import numbers, plural, seconds
 from xstar.journal import History
 from xstar.journal.constraints import beyond, how_many_beyond
@@ -23,9 +26,6 @@ from xstar.study.loop import log, trial_log, went_wrong
 
 BURST = 50
 """Lines that may come at once; after them there is one per second, which says how many trials it stands for."""
-
-FORMAT = logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S")
-"""Of lines where logging is not set up; with the time, for those who read them later."""
 
 
 def choice_of(history: History) -> str:
@@ -62,11 +62,12 @@ class LogProgress(Progress):
     def __init__(self, tracker: Tracker, write: Callable[[str], None] | None = None) -> None:
         """``write``: takes the lines instead of the log."""
         super().__init__(tracker)
-        self._write = write
+        self._given = write
+        self._write = write or _to_log
         self._allowed = float(BURST)
         self._asked = tracker.started
         self._left_out = 0
-        self._shown = ExitStack()
+        self._taken = ExitStack()
 
     def __call__(self, study: Study) -> None:
         if self._allowed >= 1 or self.tracker.due():
@@ -84,7 +85,7 @@ class LogProgress(Progress):
                 continue
             self._allowed -= 1
             self._say_left_out()
-            trial_log.info("%s", in_a_line(self.tracker, trial))
+            self._write(in_a_line(self.tracker, trial))
 
     def _concerns_us(self, trial: Trial) -> bool:
         """The loop speaks of failures here, and other programs of theirs; but not of what those left behind when they died."""
@@ -96,11 +97,11 @@ class LogProgress(Progress):
 
     def _say_left_out(self) -> None:
         if self._left_out:
-            trial_log.info("… and %s", plural(self._left_out, "more trial"))
+            self._write(f"… and {plural(self._left_out, 'more trial')}")
             self._left_out = 0
 
     def message(self, text: str) -> None:
-        trial_log.warning("%s", text)
+        self._write(text)
 
     def finish(self, reason: str) -> None:
         self.look()
@@ -110,47 +111,54 @@ class LogProgress(Progress):
         paused = history.count(State.PAUSED)
         more = f"; {beyond}" if beyond else ""
         more += f"; {paused} paused (with a larger trials= the best of them train on)" if paused else ""
-        trial_log.info("%s%s", reason, more)
+        self._write(reason + more)
 
     def __enter__(self) -> LogProgress:
-        said_already = self._write is None and logged()  # when the study was made
-        self._shown.enter_context(_shown(self._write))
+        set_up = self._given is None and trial_log.hasHandlers()
+        against = self._given is None and (trial_log.level or log.level) and not trial_log.isEnabledFor(logging.INFO)
+        said_already = set_up and logged()  # the choice, when the study was made
+        if self._given is None and not said_already:
+            self._write = _to_nobody if against else _to_stderr
+        if not set_up and not against:  # what the loop says of failures goes where the lines go
+            self._taken.enter_context(messages_to(self._write, trial_log))
         if (choice := choice_of(self.tracker.study.history)) and not said_already:
-            trial_log.info("%s", choice)
+            self._write(choice)
         return self
 
     def __exit__(self, *error: object) -> None:
-        with self._shown:
+        with self._taken:
             self.look()
             self._say_left_out()
 
 
+def _to_log(text: str) -> None:
+    trial_log.info("%s", text)
+
+
+def _to_nobody(text: str) -> None:
+    """Somebody has set a level on the logger so as to hear nothing."""
+
+
+def _to_stderr(text: str) -> None:
+    if sys.stderr is not None:
+        sys.stderr.write(f"{datetime.fromtimestamp(wall_clock()):%Y-%m-%d %H:%M:%S} {text}\n")
+        sys.stderr.flush()
+
+
 @contextmanager
-def _shown(write: Callable[[str], None] | None) -> Iterator[None]:
-    """Have the lines written somewhere, unless logging is set up for them, or against them."""
-    against = (trial_log.level or log.level) and not trial_log.isEnabledFor(logging.INFO)
-    if write is None and (against or logged()):
-        yield
-        return
-    theirs = write is None and trial_log.hasHandlers()  # for warnings only
+def messages_to(show: Callable[[str], Any], logger: logging.Logger = log) -> Iterator[None]:
+    """Have the warnings of a logger shown where they do not tear a display; those about trials only if it is theirs."""
 
     class Handler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            if theirs and record.levelno >= logging.WARNING:
-                log.handle(record)
-            elif write is not None:
-                write(record.getMessage())
-            elif sys.stderr is not None:
-                sys.stderr.write(FORMAT.format(record) + "\n")
-                sys.stderr.flush()
+            if logger is trial_log or record.name != trial_log.name:  # a display shows trials in its own way
+                show(record.getMessage())
 
-    handler, before = Handler(), (trial_log.level, trial_log.propagate)
-    trial_log.addHandler(handler)
-    trial_log.setLevel(logging.INFO)
-    trial_log.propagate = False
+    handler = Handler(logging.WARNING)
+    propagate, logger.propagate = logger.propagate, False
+    logger.addHandler(handler)
     try:
         yield
     finally:
-        trial_log.removeHandler(handler)
-        trial_log.setLevel(before[0])
-        trial_log.propagate = before[1]
+        logger.removeHandler(handler)
+        logger.propagate = propagate
