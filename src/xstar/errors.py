@@ -39,7 +39,7 @@
 from __future__ import annotations
 
 RESTORE = "`xstar restore FILE --storage …`"
-"""How a backup is put in the place of what is lost, for messages."""
+"""How a backup replaces what is lost, for messages."""
 
 
 class XstarError(Exception):
@@ -128,7 +128,7 @@ class UnknownTrial(StudyError, LookupError):
 
     @classmethod
     def numbered(cls, number: int, count: int) -> UnknownTrial:
-        """There is no trial of this number among so many."""
+        """No trial has this number; the study has ``count`` trials."""
         return cls(
             f"there is no trial {number}; the study has {f'trials 0 to {count - 1}' if count else 'no trials yet'}"
         )

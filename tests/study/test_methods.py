@@ -147,7 +147,7 @@ def test_yielding_without_a_full_budget(objective: Any, caplog: pytest.LogCaptur
     assert study.history.created.method == "auto"
     assert [len(trial.reports) for trial in study.history.trials] == [3, 3, 3]
     assert [record.getMessage() for record in caplog.records] == [
-        "the objective yields or reports, but nobody knows how long a full training is, so no trial is ended early; "
+        "the objective yields or reports, but the length of a full training is not known, so no trial is ended early; "
         "pass max_budget=…, the number of values that a full training yields or reports, to end bad trials early"
     ]
     caplog.clear()

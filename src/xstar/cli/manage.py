@@ -139,7 +139,7 @@ def restore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What `xstar backup` wrote.", show_default=False)],
     storage: Storage = STORAGE,
 ) -> None:
-    """Put a backup in the place of a storage, a SQLite file. What was there, if anything, is kept under another name."""
+    """Replace a storage, a SQLite file, by a backup. What was there is kept under another name."""
     target = Address.of(storage).path
     if target is None:
         raise InvalidArgument("--storage", "must be a SQLite file", masked(storage), "`xstar import` takes an export")
@@ -239,7 +239,7 @@ def audit(
     study: StudyName,
     jobs: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="On so many cores.", show_default="all, if there is enough to do"),
+        typer.Option(metavar="N", min=1, help="How many cores to use.", show_default="all, if there is enough to do"),
     ] = None,
     file: File = None,
     as_json: AsJson = False,

@@ -186,7 +186,7 @@ def search_options(objective: Objective, space: Space, given: Mapping[str, Any])
 def with_search_options(
     *, only: Iterable[str] | None = None, defaults: Mapping[str, str] = MappingProxyType({})
 ) -> Callable[[Command], Command]:
-    """A decorator: the command has the options of a search, all or ``only`` some, in the place of its ``**options``.
+    """A decorator: the command has the options of a search, all or ``only`` some, instead of its ``**options``.
 
     ``defaults`` says which ones of its own the help page shall name.
     """

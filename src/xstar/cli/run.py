@@ -123,7 +123,7 @@ def _check_folder(study: Study) -> None:
 
 
 def _prepared(program: Program, given: Mapping[str, Any], noted: Mapping[str, Any]) -> Search:
-    """The search; what is wrong with a setting is told with its line."""
+    """The search; the error about a setting of the file names its line."""
     try:
         return search_options(program.objective, program.space, given).start(noted)
     except InvalidArgument as error:

@@ -257,7 +257,7 @@ def parse_metrics(given: Any, metric: str) -> dict[str, float]:
     {'error': 0.25}
 
     A study that names no metric watches the only one there is. It is recorded under both names, so that every report has the
-    watched metric, whatever the objective calls it; of several, somebody has to say which.
+    watched metric, whatever the objective calls it; of several, the user has to name one.
 
     >>> parse_metrics({"error": 0.25}, DEFAULT_METRIC)
     {'value': 0.25, 'error': 0.25}

@@ -1,4 +1,4 @@
-"""What a user is told once, however often it comes up."""
+"""Warnings that are logged once in a process."""
 
 from __future__ import annotations
 

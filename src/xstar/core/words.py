@@ -56,7 +56,7 @@ def readable(text: str) -> str:
 
 
 MOST_LEVELS = 20
-"""Of lists and dictionaries within each other: what is shown of a value; nobody reads further."""
+"""Levels of nested lists and dictionaries that are shown of a value."""
 
 
 def outline(value: Any, levels: int = MOST_LEVELS) -> Any:
@@ -85,8 +85,8 @@ LONGEST_REASON = 20_000
 LONGEST_LINE = 1_000
 """Characters of a reason's last line that are shown."""
 
-BY_WHOM = " (by the system for want of memory, which its log then says, or by a user or a program)"
-"""Whoever is killed by SIGKILL does not learn by whom."""
+BY_WHOM = " (by the system when memory ran out, which its log then says, or by a user or a program)"
+"""SIGKILL does not tell who sent it."""
 
 
 def shortened(reason: str) -> str:

@@ -2,7 +2,7 @@
 
 ASK     study.ask       scheduler: how much? → searcher: what? → the journal has it → executor.submit
 TELL    executor.poll   a report → study.report: the journal has it, with its verdict → executor.obey
-LOOK    watch           whoever shows progress is called after every change
+LOOK    watch           called after every change, to show progress
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ trial_log = logging.getLogger("xstar.trials")
 """One line for each trial that ends: of what went wrong, by the loop; all else by ``progress/lines.py``."""
 
 UNKNOWN_LENGTH = (
-    "the objective yields or reports, but nobody knows how long a full training is, so no trial is ended early; "
+    "the objective yields or reports, but the length of a full training is not known, so no trial is ended early; "
     "pass max_budget=…, the number of values that a full training yields or reports, to end bad trials early"
 )
 """Said once, when the first trial reports a second time."""
@@ -226,7 +226,7 @@ def went_wrong(trial: Trial) -> str:
 def _hand_back(study: Study, executor: Executor, outcome: Outcome, interrupt: _Interrupt) -> bool:
     """End a run at its report, and give up its trial once the run is over; False if there is nothing to give up.
 
-    Not before: whoever takes the trial up would else read a checkpoint that is still being written.
+    Not before: a program that takes the trial up would read a checkpoint that is still being written.
     """
     run = (outcome.trial, outcome.attempt)
     if isinstance(outcome, Report):

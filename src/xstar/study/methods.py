@@ -99,8 +99,8 @@ FEWEST_EPOCHS = 3
 
 
 MANY_SWITCHES = 50
-"""Bits, Bools and Choices, and nothing else, from which on ``pbil`` is chosen: so few trials as are made cannot tell so many
-length scales."""
+"""From this many Bits, Bools and Choices on, and nothing else, ``pbil`` is chosen: a usual number of trials cannot fit that
+many length scales."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +116,13 @@ class Method:
 
 
 def choose(space: Space | None, max_budget: int | None, resumable: bool = True) -> tuple[str, str]:
-    """The method for whoever names none, and why: what ``docs/which-method.md`` advises for what is known at the start.
+    """The default method, and why: what ``docs/which-method.md`` advises for what is known at the start.
 
     Neither the number of trials nor the time that one takes is part of a study, so neither is asked for here; ``auto`` goes by
-    the observations as they come in. Without ``max_budget`` nobody knows how long a full training is, and an objective that
-    yields is not ended early either: a ladder of rungs that ended at a guess (at the length of the first trial, say) would be
-    wrong for every objective that decides for itself when it has converged. An objective that is not ``resumable`` would train
-    a paused trial again from its beginning, so none is paused.
+    the observations as they come in. Without ``max_budget`` the length of a full training is unknown, so an objective that
+    yields is not ended early either: rungs up to a guess (the length of the first trial, say) would be wrong for every
+    objective that stops when it has converged. An objective that is not ``resumable`` would train a paused trial again from the
+    start, so none is paused.
     """
     opaque = without_model(space) if space is not None else ()
     unknown = f"no model knows the values of {', '.join(opaque)}"

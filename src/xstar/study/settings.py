@@ -75,8 +75,8 @@ class Settings:
 
         The only number of a dictionary counts without being named. Several are a list of names, or names and directions:
         ``{"accuracy": "max", "latency": ("min", 40)}``, where beyond a threshold nothing is of interest. Such a search
-        looks for the best trade-offs, ``result.front``. ``xs.Known(function)`` in the place of a direction is an objective that
-        the configuration alone decides.
+        looks for the best trade-offs, ``result.front``. ``xs.Known(function)`` instead of a direction is an objective that the
+        configuration alone decides.
     trial_value
         Which report of a trial is its value when trials are compared for the best: last or best.
 
@@ -93,9 +93,9 @@ class Settings:
         That is ``mobster`` with ``max_budget`` (``mobster-stop`` for an objective of Optuna), else ``auto``, or ``pbil`` for
         many switches; the choice and its reason are shown first and stay in the journal.
     searcher
-        How to choose configurations, in the place of the method's searcher.
+        How to choose configurations, instead of the method's searcher.
     scheduler
-        How to allot budgets, in the place of the method's scheduler.
+        How to allot budgets, instead of the method's scheduler.
     max_budget
         Epochs of a full training: what trial.epochs() counts to.
     seed
@@ -280,7 +280,7 @@ class Settings:
         return []
 
     def _other_values(self, history: History) -> list[str]:
-        """The first trial of which a known objective is not what it was: the function is another one."""
+        """The first trial whose known objective has another value now: the function has changed."""
         known, functions = history.known_objectives, known_functions(self.metric)
         if known is None:
             return []

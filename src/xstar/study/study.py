@@ -1,8 +1,8 @@
 """In what order? The study asks, records and judges; it is the only one that appends to the journal.
 
 Every change is *decide, append, fold*: the decision is made from the history, appended, and only then folded and acted on. What
-other programs appended meanwhile is folded first; the decision stands all the same, because it says what it had seen. Only who
-takes a trial's number or starts a run appends under a condition: that nobody else did so meanwhile.
+other programs appended meanwhile is folded first; the decision stands all the same, because it says what it had seen. Only an
+event that takes a trial's number or starts a run is conditional: no other program may have appended one meanwhile.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ class Study(Shown):
             return self._record(known, parsed | dict(known.known), budget, attempt, final=False)
 
     def tell(self, trial: Trial | int, value: Any) -> None:
-        """Record the final value (or metrics) of a trial, which is thereby complete."""
+        """Record the final value (or metrics) of a trial: it is complete."""
         parsed = self.goals.parse(value)
         with self._ledger.lock:
             if self._ledger.end(number_of(trial), self._policy.final, parsed, self.clock()):
@@ -214,8 +214,7 @@ class Study(Shown):
     def _answer(
         self, trial: Trial, run: int, metrics: dict[str, float], budget: int | None, final: bool, strict: bool
     ) -> ev.Reported | ev.Failed | None:
-        # An executor may report late through nobody's fault; a caller who owns the loop should know better, unless the
-        # trial was taken from it.
+        # An executor may report late; for a caller who owns the loop it is a mistake, unless the trial was lost meanwhile.
         if strict and trial.runs.lost == 0 and is_late(trial, run):
             what, found = f"trial {trial.number}", f"state={trial.state.value}"
             raise InvalidReport(what, "must be running to take a report", found, "ask for a new trial")
@@ -247,7 +246,7 @@ class Study(Shown):
     ) -> None:
         """Record that a run ended without a result. ``killed`` runs are tried again (``retries`` times).
 
-        ``may_live``: whoever ran it is out of reach rather than dead; the next attempt gets a directory of its own.
+        ``may_live``: its worker is out of reach rather than dead; the next attempt gets a directory of its own.
         """
         if kind not in FAILURES:
             raise InvalidArgument("kind", f"must be one of {', '.join(FAILURES)}", kind)

@@ -38,7 +38,7 @@ def covered(history: History, given: Mapping[str, float] | None = None) -> tuple
 
 
 def no_best(goals: Goals) -> SeveralObjectives:
-    """What is said when the best trial is asked for, and there is a front."""
+    """The error when the best trial of several objectives is asked for."""
     found = f"{len(goals)} objectives: {', '.join(goals.metrics)}"
     remedy = "the best trade-offs are study.front, result.front, and result.pick() chooses one"
     return SeveralObjectives("best", "is the best trial of a study with one objective", found, remedy)
