@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
+from tests.trials import ask
 from xstar.errors import InvalidArgument, StudyMismatch
 from xstar.look.audit import audit
 from xstar.schedulers import ASHA
@@ -40,8 +41,7 @@ def test_best_and_value_follow_the_setting(which: str | None, x: float, value: f
 
 def test_before_any_trial_is_complete_it_is_the_lowest_so_far() -> None:
     study = xs.Study(SPACE, method="grid", max_budget=3, trial_value="best")
-    trial = study.ask()
-    assert trial is not None
+    trial = ask(study)
     for loss in (3.0, 1.0):
         study.report(trial, loss)
         assert study.best.value == loss

@@ -8,6 +8,7 @@ from types import MappingProxyType
 import pytest
 
 import xstar as xs
+from tests.trials import ask
 from xstar.core.environment import environment, environment_and_host, host_of
 from xstar.journal import MemoryJournal, events as ev
 from xstar.journal.memo import cached
@@ -33,8 +34,7 @@ def on_machine(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
 
 def run(study: xs.Study, trials: int) -> None:
     for _ in range(trials):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         study.report(trial, 0.5)
         study.tell(trial, 1.0)
 
@@ -80,14 +80,12 @@ def test_the_journal_says_which_machine_ran_what(monkeypatch: pytest.MonkeyPatch
             run(study, 1)
     with xs.Study.open("s", path) as study:
         study.add({"x": 0.5}, 1.0)
-        lost = study.ask()
-        assert lost is not None
+        lost = ask(study)
         assert host_of(study.history.environments, lost.runs.by) == "gpu1"
         study.leases.release("told to terminate")
         on_machine(monkeypatch, "gpu2")
     with xs.Study.open("s", path) as study:
-        again = study.ask()
-        assert again is not None
+        again = ask(study)
         assert again.number == lost.number
         assert [host_of(study.history.environments, trial.runs.by) for trial in study.trials] == [
             "gpu1",

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xstar as xs
+from tests.trials import ask
 from xstar.core.pareto import hypervolume
 from xstar.errors import InvalidArgument, StudyMismatch
 from xstar.look.audit import audit
@@ -67,8 +68,7 @@ def _needs(method: str) -> str:
 
 def test_values_are_on_record_from_the_moment_of_the_decision() -> None:
     study = searched(3)
-    trial = study.ask()
-    assert trial is not None
+    trial = ask(study)
     assert trial.known == {"size": trial.config["width"]}
     study.tell(trial, {"error": 1.0, "size": -5.0})  # what a trial says of it does not count
     assert study.trials[-1].metrics == {"error": 1.0, "size": float(trial.config["width"])}
@@ -113,8 +113,7 @@ def test_the_model_knows_the_value_and_does_not_learn_it(budgets: bool) -> None:
     metric = {"error": "min", "odd": xs.Known(counted)}
     study = Study(SPACE, searcher=GP(initial=6), scheduler=ASHA(9) if budgets else None, metric=metric, seed=0)
     for _ in range(24):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         for budget in (1, 3, 9):
             if study.report(trial, error(trial.config) + 1 / budget, budget) is not xs.Verdict.CONTINUE:
                 break
@@ -143,8 +142,7 @@ def test_an_architecture_may_decide_it() -> None:
     metric = {"error": "min", "layers": xs.Known(lambda config: len(config["net"].layers), "min", 20)}
     study = Study(space, method="nasbot", metric=metric, seed=0)
     for _ in range(14):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         assert len(trial.config["net"].layers) <= 20
         study.tell(trial, trial.config["lr"] + 1 / len(trial.config["net"].layers))
     assert study.trials[-1].origin.method == "nasbot"

@@ -283,8 +283,7 @@ def test_three_objectives_by_hypervolume_and_four_by_scalarisation(goals: int) -
 @pytest.mark.parametrize("value", [(1.0, 1.0), (math.nan, 1.0)])
 def test_objectives_that_are_constant_or_never_there(value: tuple[float, float]) -> None:
     study = xs.Study(SPACE, metric=BOTH, method="gp", seed=0)
-    for _ in range(12):
-        study.tell(ask(study), dict(zip(BOTH, value, strict=True)))
+    run_trials(study, 12, lambda _: dict(zip(BOTH, value, strict=True)))
     assert len(study.front) == (0 if math.isnan(value[0]) else 1)
     assert audit(study).findings == []
 

@@ -33,8 +33,7 @@ def test_a_paused_study_gives_nothing_until_it_goes_on(tmp_path: Path) -> None:
         xs.Study(SPACE, study="s", storage=tmp_path / "s.db", seed=1) as study,
         xs.Study.open("s", tmp_path / "s.db") as user,
     ):
-        first = study.ask()
-        assert first is not None
+        first = ask(study)
         user.pause()
         user.pause()  # it is so already: nothing is appended
         assert (study.ask(), study.ended) == (None, None)
@@ -200,9 +199,7 @@ def test_the_searcher_completes_what_is_left_open(method: str) -> None:
 def test_the_rest_is_what_would_have_been_suggested() -> None:
     plain, queued = xs.Study(SOLVERS, method="sobol", seed=1), xs.Study(SOLVERS, method="sobol", seed=1)
     queued.enqueue({"lr": 0.1})
-    one, two = plain.ask(), queued.ask()
-    assert one is not None
-    assert two is not None
+    one, two = ask(plain), ask(queued)
     assert two.config == {**one.config, "lr": 0.1}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
+from tests.trials import ask
 from xstar.errors import CorruptJournal, InvalidArgument, StudyMismatch
 from xstar.journal import events as ev
 from xstar.look.audit import audit
@@ -31,8 +32,7 @@ def loss(config: dict[str, Any]) -> float:
 
 def go_on(study: xs.Study, trials: int) -> None:
     for _ in range(trials):
-        trial = study.ask()
-        assert trial is not None
+        trial = ask(study)
         while trial.state is xs.State.RUNNING:
             if study.scheduler.max_budget is None:
                 study.tell(trial, loss(trial.config))
