@@ -292,6 +292,7 @@ def test_the_best_network_comes_with_its_ancestors() -> None:
     data = study.plot.data("networks")
     best = study.history.trials[data.networks.trials[data.networks.best]]
     parent = best.origin.numbers.get("parent")
+    assert data.correlation == data.networks.correlation
     assert data.ancestors == [] if parent is None else data.networks.trials[data.ancestors[0]] == parent
 
 

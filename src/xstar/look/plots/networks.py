@@ -107,6 +107,11 @@ class Map:
     ancestors: list[int]
     """Places of the best one's parent, its parent, … as far as they are on the map."""
 
+    @property
+    def correlation(self) -> float:
+        """That of the networks."""
+        return self.networks.correlation
+
 
 def graph_of(value: object) -> nets.Graph | None:
     """The network that a value of a configuration is or has."""
