@@ -43,7 +43,7 @@ from xstar.nets.parts import Array, Part, Rows, Stack, split_of
 
 MOST_PIVOTS = 1_000_000
 """Maximum number of pivots of the solver. A program of 60 × 60 layers takes a few hundred."""
-SETTLED = 1e-12
+EQUAL = 1e-12
 """Relative difference below which two distances are considered equal: a few thousand times the rounding of a sum."""
 _OPTIMAL = 1
 
@@ -61,11 +61,11 @@ def row(left: Graph, right: Stack, count: int, structure: Array, flip: NDArray[n
     """
     found = np.zeros((count, len(structure)))
     split = split_of(left)
-    settled = _ends(split, right, count, structure)
+    single = _ends(split, right, count, structure)
     for part in sorted({*split, *right.parts}):
         one, many = split.get(part), right.parts.get(part)
-        if part in settled:
-            found += settled[part]
+        if part in single:
+            found += single[part]
         elif many is None:  # nothing to match with: all mass is unassigned, at a cost of 1
             assert one is not None
             found += one.total
@@ -216,7 +216,7 @@ def _solve(
                     continue
                 table, indices = costs[low, start:end], position[start:end]
                 rise = _rise(plans[low], table.T, indices.T) if turned else _rise(plans[low], table, indices)
-                if abs(values[low] + (nus[high] - nus[low]) * rise - values[high]) <= SETTLED * values[high]:
+                if abs(values[low] + (nus[high] - nus[low]) * rise - values[high]) <= EQUAL * values[high]:
                     for index in range(low + 1, high):
                         values[index] = values[low] + (nus[index] - nus[low]) * rise
                 else:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from xstar.core.checks import as_float, as_int, unwrap
 from xstar.errors import InvalidConfig, InvalidSpace
 from xstar.space.conditions import read_when
-from xstar.space.parameter import Parameter, Reader, check_index, settle
+from xstar.space.parameter import Parameter, Reader, check_index, set_fields
 from xstar.space.values import Json, Value
 
 
@@ -35,7 +35,7 @@ class Bool(Parameter):
         if self.prior is not None and (prior is None or not 0.0 < prior < 1.0):
             remedy = "give the probability of True; use Constant(True) or Constant(False) for a certain one"
             raise InvalidSpace("Bool.prior", "must be a number between 0 and 1, both excluded", self.prior, remedy)
-        settle(self, prior=prior, when=read_when(self.when))
+        set_fields(self, prior=prior, when=read_when(self.when))
 
     @property
     def size(self) -> int:
@@ -79,7 +79,7 @@ class Bits(Parameter):
         n = as_int(self.n)
         if n is None or n < 1:
             raise InvalidSpace("Bits.n", "must be an integer of at least 1", self.n, "give the number of bits")
-        settle(self, n=n, when=read_when(self.when))
+        set_fields(self, n=n, when=read_when(self.when))
 
     @property
     def size(self) -> int:

@@ -56,7 +56,7 @@ from xstar.space.values import Value
 Rows = NDArray[np.float64]
 
 SMOOTH = 12
-"""A number on a grid or an Ordinal with more values than this is climbed like any Float and rounded; one with fewer,
+"""A number on a grid or an Ordinal with more values than this is optimised like a Float and rounded; one with fewer,
 value by value."""
 SHORT_LIST = 8
 """A number on a grid or an Ordinal with at most so many values has all others as neighbours; one with more, the nearest few."""

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from xstar.core.checks import as_float, as_int
 from xstar.errors import InvalidArgument, InvalidConfig, InvalidSpace
 from xstar.space.conditions import read_when
-from xstar.space.parameter import Parameter, Reader, check_index, settle
+from xstar.space.parameter import Parameter, Reader, check_index, set_fields
 from xstar.space.priors import Normal, check_normal, truncated_normal
 from xstar.space.steps import Steps, read_steps
 from xstar.space.values import Value
@@ -57,7 +57,7 @@ class Number(Parameter):
     cell: ClassVar[float]
     """How wide a value's cell is on a scale without a grid."""
 
-    def _settle(self, ends: tuple[N | None, N | None], rule: str, remedy: str) -> tuple[N, N]:
+    def _checked_ends(self, ends: tuple[N | None, N | None], rule: str, remedy: str) -> tuple[N, N]:
         """Both ends as numbers, the lower one first, and the scale as a bool; refused where they are not."""
         name, (low, high) = type(self).__name__, ends
         for side, given, number in (("low", self.low, low), ("high", self.high, high)):
@@ -74,7 +74,7 @@ class Number(Parameter):
 
     def _take(self, low: N, high: N, steps: Steps | None, step: float | None) -> None:
         check_normal(type(self).__name__, self.prior, low, high)
-        settle(self, low=low, high=high, step=step, steps=steps, when=read_when(self.when))
+        set_fields(self, low=low, high=high, step=step, steps=steps, when=read_when(self.when))
 
     @property
     def size(self) -> int | float:
@@ -177,7 +177,7 @@ class Float(Number):
 
     def __post_init__(self) -> None:
         ends = as_float(self.low), as_float(self.high)
-        low, high = self._settle(ends, "a finite number", "give both ends as numbers")
+        low, high = self._checked_ends(ends, "a finite number", "give both ends as numbers")
         found = f"low={low}, high={high}"
         if not math.isfinite(high - low):
             raise InvalidSpace("Float.high", "high - low must be finite", found, "narrow the range")
@@ -245,7 +245,7 @@ class Int(Number):
     cell: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
-        low, high = self._settle((as_int(self.low), as_int(self.high)), "an integer", "round it, or use Float")
+        low, high = self._checked_ends((as_int(self.low), as_int(self.high)), "an integer", "round it, or use Float")
         found = f"low={low}, high={high}"
         if high - low >= MOST_INTEGERS:
             rule = "an Int holds at most 2**50 integers"

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from xstar.errors import InvalidConfig, InvalidSpace
 from xstar.space.conditions import read_when
-from xstar.space.parameter import Parameter, Reader, check_index, settle
+from xstar.space.parameter import Parameter, Reader, check_index, set_fields
 from xstar.space.priors import check_weights, inner_borders
 from xstar.space.values import Json, Value, freeze, thaw
 
@@ -34,7 +34,7 @@ class _Options(Parameter):
         name = type(self).__name__
         options = _read_options(name, self.options)
         weights = check_weights(name, self.prior, len(options))
-        settle(self, options=options, prior=weights, when=read_when(self.when))
+        set_fields(self, options=options, prior=weights, when=read_when(self.when))
 
     @cached_property
     def index(self) -> dict[Value, int]:
@@ -154,7 +154,7 @@ class Constant(Parameter):
             value = freeze(self.value)
         except ValueError as error:
             raise InvalidSpace("Constant.value", f"must be plain ({error})", self.value, _USE_STRINGS) from None
-        settle(self, value=value, when=read_when(self.when))
+        set_fields(self, value=value, when=read_when(self.when))
 
     @property
     def size(self) -> int:

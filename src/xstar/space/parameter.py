@@ -166,7 +166,7 @@ class Parameter(ABC):
         return f"{type(self).__name__}({', '.join(parts)})"
 
 
-def settle(parameter: Parameter, **canonical: Any) -> None:
+def set_fields(parameter: Parameter, **canonical: Any) -> None:
     """Replace what the user wrote by its canonical form, from within ``__post_init__`` of a frozen dataclass."""
     for field, value in canonical.items():
         object.__setattr__(parameter, field, value)

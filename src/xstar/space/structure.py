@@ -35,7 +35,7 @@ class Structure:
         for name, given in parameters.items():
             when = read_when(given.when)
             if when is not None:
-                self.when[name] = When({parent: _settle(name, parent, when[parent], parameters) for parent in when})
+                self.when[name] = When({parent: _checked(name, parent, when[parent], parameters) for parent in when})
         self.order = _parents_first(self.names, self.when)
         """All names, every parent before its children."""
         self.parents = {parent for when in self.when.values() for parent in when}
@@ -92,7 +92,7 @@ class Structure:
         raise AssertionError(f"{name} is active")
 
 
-def _settle(name: str, parent: str, condition: Condition, parameters: Mapping[str, Parameter | Domain]) -> Condition:
+def _checked(name: str, parent: str, condition: Condition, parameters: Mapping[str, Parameter | Domain]) -> Condition:
     """The condition with values as the parent has them; refused where it can never hold or makes no sense."""
     argument = f"{name}.when[{parent!r}]"
     if parent not in parameters:
@@ -105,13 +105,13 @@ def _settle(name: str, parent: str, condition: Condition, parameters: Mapping[st
         remedy = "condition on a Choice, an Ordinal, a Bool, an Int or a Float"
         raise InvalidSpace(argument, f"a {on.kind} cannot be a condition", condition, remedy)
     if isinstance(condition, OneOf):
-        return _settle_values(argument, condition, on)
+        return _checked_values(argument, condition, on)
     if isinstance(on, Ordinal):
-        return _settle_ranks(argument, condition, on)
-    return _settle_bounds(argument, condition, on)
+        return _checked_ranks(argument, condition, on)
+    return _checked_bounds(argument, condition, on)
 
 
-def _settle_values(argument: str, condition: OneOf, on: Parameter) -> OneOf:
+def _checked_values(argument: str, condition: OneOf, on: Parameter) -> OneOf:
     if isinstance(on, Float) and on.steps is None:
         remedy = "use at_least, at_most or between, or give it a step"
         raise InvalidSpace(argument, "a Float takes no single value twice", condition, remedy)
@@ -130,7 +130,7 @@ def _settle_values(argument: str, condition: OneOf, on: Parameter) -> OneOf:
     return OneOf(tuple(value for value in every if value in values))
 
 
-def _settle_ranks(argument: str, condition: Threshold, on: Ordinal) -> Threshold:
+def _checked_ranks(argument: str, condition: Threshold, on: Ordinal) -> Threshold:
     for side in (condition.low, condition.high):
         if side is not None and side not in on.index:
             rule = f"the threshold must be an option of {on!r}"
@@ -141,7 +141,7 @@ def _settle_ranks(argument: str, condition: Threshold, on: Ordinal) -> Threshold
     return condition
 
 
-def _settle_bounds(argument: str, condition: Threshold, on: Parameter) -> Threshold:
+def _checked_bounds(argument: str, condition: Threshold, on: Parameter) -> Threshold:
     if isinstance(on, Constant) and as_float(on.value) is not None:
         lowest = highest = on.value
     elif isinstance(on, (Float, Int)):

@@ -16,7 +16,7 @@ from xstar.errors import InvalidArgument
 from xstar.journal import History, Step
 from xstar.journal.incumbent import Joined
 from xstar.journal.trial import State, Trial, losses_of
-from xstar.look.plots.figure import QUIET, STATE_COLOURS, Figure, Trace, axis, dots, empty, figure, line, number, text
+from xstar.look.plots.figure import GREY, STATE_COLOURS, Figure, Trace, axis, dots, empty, figure, line, number, text
 from xstar.look.plots.source import MOST_DOTS, Array, Source, joined, shown_of, thinned, valued
 
 ENOUGH = 5
@@ -24,7 +24,7 @@ ENOUGH = 5
 MOST_FRONTS = 200
 """Fronts whose volume is computed: with five objectives each takes some milliseconds."""
 OVER = {
-    "trials": "trials begun",
+    "trials": "trials started",
     "time": "time since the study began",
     "budget": "epochs trained, all trials together",
 }
@@ -67,7 +67,7 @@ class Best:
 
 
 def compute(source: Source, *, over: str = "trials", most: int = MOST_DOTS) -> Best:
-    """The best so far over ``trials`` begun, ``time`` or ``budget`` spent."""
+    """The best so far over ``trials`` started, ``time`` or ``budget`` spent."""
     if over not in OVER:
         raise InvalidArgument("over", f"must be one of {', '.join(OVER)}", over)
     history = source.history
@@ -113,22 +113,22 @@ class Clock:
     """The horizontal place of moments of a study."""
 
     def __init__(self, history: History, over: str) -> None:
-        self.over, self.begun = over, history.created.at
+        self.over, self.start = over, history.created.at
         self.unit, self._scale = "", 1.0
         if over == "budget":
             self._times, self._spent = spent(history)
             self.end = float(self._spent[-1]) if len(self._spent) else 0.0
         elif over == "time":
-            last = max((trial.reports[-1].at for trial in history.trials if trial.reports), default=self.begun)
-            _, self._scale, self.unit = next(unit for unit in UNITS if last - self.begun >= unit[0])
-            self.end = (last - self.begun) / self._scale
+            last = max((trial.reports[-1].at for trial in history.trials if trial.reports), default=self.start)
+            _, self._scale, self.unit = next(unit for unit in UNITS if last - self.start >= unit[0])
+            self.end = (last - self.start) / self._scale
         else:
             self.end = float(len(history.trials))
 
     def at(self, moments: Sequence[float]) -> Array:
         times = np.asarray(moments, dtype=np.float64)
         if self.over == "time":
-            return (times - self.begun) / self._scale
+            return (times - self.start) / self._scale
         return np.concatenate([[0.0], self._spent])[np.searchsorted(self._times, times, side="right")]
 
     def of_steps(self, steps: Sequence[Step] | Sequence[Joined]) -> Array:
@@ -181,7 +181,7 @@ def draw(data: Best) -> Figure:
         traces.append(dots(x, y, state.value, hover, marker=marker, customdata=numbers))
     steps = {"shape": "hv", "width": 2.5}
     if len(data.early.x):
-        dashed = {**steps, "dash": "dot", "color": QUIET}
+        dashed = {**steps, "dash": "dot", "color": GREY}
         traces.append(line(data.early.x, data.early.y, "best, incomplete", line=dashed, hoverinfo="y"))
     across, steps = axis(labelled(data.over, data.unit)), {**steps, "color": "#b4540a"}
     if data.goals.several:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xstar.journal import History
-from xstar.look.plots.figure import QUIET, Figure, axis, dots, figure, line, spread, text
+from xstar.look.plots.figure import GREY, Figure, axis, dots, figure, line, spread, text
 from xstar.look.plots.models import MOST_GP, Learned, encoded, fitted
 from xstar.look.plots.source import Array, Source, joined
 from xstar.models.gp import Posterior
@@ -22,7 +22,7 @@ from xstar.models.surrogate import over_budgets
 from xstar.models.targets import Targets, choose
 
 SHARES = (0.5, SHOWN)
-"""The intervals whose coverage is told."""
+"""The intervals whose coverage is given."""
 FOLDS = 10
 
 
@@ -104,7 +104,7 @@ def draw(data: Calibration) -> Figure:
     own = {"marker": marker, "error_x": {**error, "width": 0}, "customdata": data.numbers}
     hover = "trial %{customdata}: predicted %{x:.4g}, observed %{y:.4g}"
     traces = [
-        line(ends, ends, "exact", line={"dash": "dot", "color": QUIET}, hoverinfo="skip"),
+        line(ends, ends, "exact", line={"dash": "dot", "color": GREY}, hoverinfo="skip"),
         dots(data.predicted, data.observed, "trials", hover, **own),
     ]
     shares = ", ".join(f"{found:.0%} within intervals of {share:.0%}" for share, found in data.within.items())

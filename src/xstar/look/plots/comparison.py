@@ -46,7 +46,7 @@ class Comparison:
 
 
 def compute(source: Source, *, others: Sequence[Source] = (), over: str = "trials") -> Comparison:
-    """This study and ``others``, over ``trials`` begun, ``time`` or ``budget`` spent."""
+    """This study and ``others``, over ``trials`` started, ``time`` or ``budget`` spent."""
     sources = [source, *others]
     metrics = {(each.history.created.metric, each.history.created.direction) for each in sources}
     if len(metrics) > 1:

@@ -45,7 +45,7 @@ STATE_COLOURS = {
 RAMP = [[0.0, "#35103f"], [0.25, "#8a1f4f"], [0.5, "#cf5a2e"], [0.75, "#e7a552"], [1.0, "#e6dcb8"]]
 """From the best to the worst; brightness rises all the way, for those who see fewer colours, and for print."""
 
-QUIET = "#8a8a84"
+GREY = "#8a8a84"
 
 ON_DARK = {
     "#3d4db3": "#97a4ff",
@@ -165,7 +165,7 @@ def spread(up: Any, down: Any, **more: Any) -> dict[str, Any]:
     return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, **more}
 
 
-def upright(x: float, colour: str = QUIET, dash: str = "dot") -> dict[str, Any]:
+def upright(x: float, colour: str = GREY, dash: str = "dot") -> dict[str, Any]:
     """A vertical line from the bottom to the top, as a shape of the layout."""
     style = {"width": 1, "dash": dash, "color": colour}
     return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper", "layer": "below", "line": style}

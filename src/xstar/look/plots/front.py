@@ -10,7 +10,7 @@ import numpy as np
 from xstar.core.goals import Goals
 from xstar.core.words import plural, short_config
 from xstar.journal.trial import State
-from xstar.look.plots.figure import QUIET, RAMP, Figure, axis, dots, empty, figure, line, text
+from xstar.look.plots.figure import GREY, RAMP, Figure, axis, dots, empty, figure, line, text
 from xstar.look.plots.source import MOST_DOTS, Array, Source, joined, shown_of, thinned
 
 LEADING = "#b4540a"
@@ -54,7 +54,7 @@ def draw(data: Front) -> Figure:
     # In the order of the first objective, the best one first: the line is the edge of what the front dominates.
     front = np.flatnonzero(data.leading)
     front = front[np.argsort(np.array(data.goals.signs)[0] * data.values[front, 0], kind="stable")]
-    faint: dict[str, Any] = {"size": 6, "color": QUIET, "opacity": 0.4}
+    faint: dict[str, Any] = {"size": 6, "color": GREY, "opacity": 0.4}
     strong: dict[str, Any] = {"size": 9, "color": LEADING}
     if len(names) > 2:
         strong |= _coloured(data, names[2], front)
@@ -83,7 +83,7 @@ def _coloured(data: Front, name: str, front: Any) -> dict[str, Any]:
     """A third objective; the darkest is the best."""
     scale = RAMP if data.goals.signs[2] > 0 else [[1 - float(at), colour] for at, colour in reversed(RAMP)]  # type: ignore[arg-type]
     bar = {"title": {"text": name, "side": "right"}, "thickness": 10, "len": 0.9}
-    return {"color": data.values[front, 2], "colorscale": scale, "colorbar": bar, "line": {"width": 1, "color": QUIET}}
+    return {"color": data.values[front, 2], "colorscale": scale, "colorbar": bar, "line": {"width": 1, "color": GREY}}
 
 
 def _dots(data: Front, places: Any, name: str, marker: dict[str, Any]) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def _dots(data: Front, places: Any, name: str, marker: dict[str, Any]) -> dict[s
 
 def _limits(goals: Goals) -> list[dict[str, Any]]:
     """Thresholds of the axes as lines."""
-    shared = {"type": "line", "layer": "below", "line": {"width": 1, "dash": "dot", "color": QUIET}}
+    shared = {"type": "line", "layer": "below", "line": {"width": 1, "dash": "dot", "color": GREY}}
     made = []
     for place, (own, other) in enumerate((("x", "y"), ("y", "x"))):
         at = goals[place].threshold

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xstar.look.plots.figure import QUIET, Figure, Trace, axis, bars, figure, spread, text
+from xstar.look.plots.figure import GREY, Figure, Trace, axis, bars, figure, spread, text
 from xstar.look.plots.models import Learned
 from xstar.look.plots.source import Array, Source, joined
 
@@ -107,4 +107,4 @@ def draw(data: Importance) -> Figure:
 def _bars(names: list[str], values: Array, errors: Array, name: str, colour: str) -> Trace:
     # A share lies between 0 and 1, and so do the ends of its bar.
     up, down = np.minimum(errors, np.maximum(1 - values, 0.0))[::-1], np.minimum(errors, values)[::-1]
-    return bars(values[::-1], names, name, colour, "%{y}: %{x:.1%}", error_x=spread(up, down, color=QUIET, thickness=1))
+    return bars(values[::-1], names, name, colour, "%{y}: %{x:.1%}", error_x=spread(up, down, color=GREY, thickness=1))

@@ -31,7 +31,7 @@ from xstar import nets
 from xstar.errors import InvalidArgument, NoValue
 from xstar.journal import History
 from xstar.journal.trial import State
-from xstar.look.plots.figure import QUIET, RAMP, Figure, Trace, axis, dots, figure, line, number, ring, text
+from xstar.look.plots.figure import GREY, RAMP, Figure, Trace, axis, dots, figure, line, number, ring, text
 from xstar.look.plots.source import Array, Source, joined, shown_of, thinned
 from xstar.nets.draw import thumbnail
 from xstar.space import Parameter
@@ -228,7 +228,7 @@ def draw(data: Map) -> Figure:
     traces: list[Trace] = []
     if data.ancestors:
         way = [own.best, *data.ancestors]
-        grey = {"color": QUIET, "width": 1.5}
+        grey = {"color": GREY, "width": 1.5}
         traces.append(line(x[way], y[way], "ancestors of the best", line=grey, hoverinfo="skip"))
     sizes = [f"{len(each.layers)} layers, {len(each.edges)} edges, mass {each.mass:,.4g}" for each in own.graphs]
     values = [number(value, 6) for value in own.values.tolist()]

@@ -25,7 +25,7 @@ class Funnel:
     rungs: tuple[int, ...]
     outcomes: dict[str, list[int]]
     """By outcome, one count per rung."""
-    begun: int
+    trials: int
     brackets: int
 
 
@@ -71,7 +71,7 @@ def draw(data: Funnel) -> Figure:
     first = sum(counts[0] for counts in data.outcomes.values())
     last = sum(counts[-1] for counts in data.outcomes.values())
     facts = joined(
-        f"{data.begun:,} begun, {first:,} reached epoch {data.rungs[0]}, {last:,} reached epoch {data.rungs[-1]}",
+        f"{data.trials:,} started, {first:,} reached epoch {data.rungs[0]}, {last:,} reached epoch {data.rungs[-1]}",
         f"{data.brackets} brackets together" if data.brackets > 1 else "",
     )
     up = axis("", type="category", categoryorder="array", categoryarray=list(reversed(names)))

@@ -1,4 +1,4 @@
-"""One panel per parameter: its values to the right, those of the trials upwards, coloured by when a trial was begun."""
+"""One panel per parameter: its values to the right, those of the trials upwards, coloured by when a trial started."""
 
 from __future__ import annotations
 

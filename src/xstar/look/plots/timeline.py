@@ -58,7 +58,7 @@ class Timeline:
     runs: list[Run]
     total: int
     lines: int
-    begun: float
+    start: float
     until: float
     busy: float
     """Of the time of all lines, the share that trained."""
@@ -73,13 +73,13 @@ def compute(source: Source, *, most: int = MOST_RUNS) -> Timeline:
     runs, until = _runs(islice(iter(source.journal.read(since)), history.seen - since), history.environments)
     kept = runs[-most:]
     total = sum(trial.attempt + 1 for trial in history.trials) - history.added
-    begun = min((run.start for run in kept), default=0.0)
+    start = min((run.start for run in kept), default=0.0)
     lines = 1 + max((run.line for run in kept), default=-1)
-    whole = lines * (until - begun)
+    available = lines * (until - start)
     trained = sum(run.end - run.start for run in kept)
     wasted = sum(run.end - run.start for run in kept if run.ending in ENDS)
-    shares = (trained / whole, wasted / whole) if whole > 0 else (0.0, 0.0)
-    return Timeline(kept, total, lines, begun, until, *shares)
+    shares = (trained / available, wasted / available) if available > 0 else (0.0, 0.0)
+    return Timeline(kept, total, lines, start, until, *shares)
 
 
 def _runs(events: Iterable[Event], environments: Sequence[Mapping[str, str]]) -> tuple[list[Run], float]:
@@ -129,13 +129,13 @@ def draw(data: Timeline) -> Figure:
             name, colour = f"to epoch {run.budget}", SHADES[place % len(SHADES)]
         groups.setdefault((place, name), (name, colour, []))[2].append(run)
     cuts = spells(data)
-    drawn = data.until - data.begun - sum(gap for _, gap in cuts)
+    drawn = data.until - data.start - sum(gap for _, gap in cuts)
     _, scale, unit = next(each for each in UNITS if drawn >= each[0])
     hover = f"trial %{{customdata[0]}}, run %{{customdata[1]}}%{{customdata[3]}}: %{{customdata[2]}}, %{{x:.3g}} {unit}"
     traces = []
     for name, colour, runs in (groups[key] for key in sorted(groups)):
         about = [[run.trial, run.attempt + 1, run.ending, run.host and f" on {text(run.host)}"] for run in runs]
-        starts = [(_moved(run.start, cuts) - data.begun) / scale for run in runs]
+        starts = [(_moved(run.start, cuts) - data.start) / scale for run in runs]
         long = [(_moved(run.end, cuts) - _moved(run.start, cuts)) / scale for run in runs]
         where = {"base": starts, "width": 0.8, "customdata": about}
         traces.append(bars(long, [run.line + 1 for run in runs], name, colour, hover, **where))
@@ -144,7 +144,7 @@ def draw(data: Timeline) -> Figure:
     left_out = f"the last {len(data.runs):,} of {data.total:,} runs" if len(data.runs) < data.total else ""
     up = axis("at once", autorange="reversed", dtick=max(1, data.lines // 8))
     across = axis(f"{unit}, but for long spells of nothing (dotted)" if cuts else unit)
-    marks = [((_moved(until, cuts) - data.begun) / scale, seconds(gap)) for until, gap in cuts]
+    marks = [((_moved(until, cuts) - data.start) / scale, seconds(gap)) for until, gap in cuts]
     above = {"y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False}
     notes = {"annotations": [{**above, "x": x, "text": gap} for x, gap in marks]}
     layout: dict[str, Any] = {"barmode": "overlay", "bargap": 0.1, "shapes": [upright(x) for x, _ in marks], **notes}
@@ -154,7 +154,7 @@ def draw(data: Timeline) -> Figure:
 def spells(data: Timeline) -> list[tuple[float, float]]:
     """Idle periods, such as nights, that would squeeze the rest: when each ended, and how many seconds are cut out of it."""
     gaps: list[tuple[float, float]] = []
-    busy, end = 0.0, data.begun
+    busy, end = 0.0, data.start
     for run in data.runs:  # in the order of their starts
         if run.start > end:
             gaps.append((run.start, run.start - end))
