@@ -20,7 +20,7 @@ from typing import Any
 
 from tests.crash.acts import Acts
 from tests.crash.journal import Run, Watch
-from tests.crash.processes import Watched, children, kill_child, parent_of, started_by
+from tests.crash.processes import Watched, children, kill, kill_child, parent_of, started_by
 from tests.crash.server import Server
 from tests.waiting import until
 from xstar.journal import events as ev
@@ -188,12 +188,13 @@ class Round:
     def _kill_program(self, *, with_workers: bool = False) -> bool:
         victim = self._at_work()
         time.sleep(self.dice.uniform(0.0, 0.1))
-        workers = children(victim.pid)
-        watched = Watched(workers)
+        supervisors = children(victim.pid)
+        workers = [worker for supervisor in supervisors for worker in children(supervisor)]
+        watched = Watched([*supervisors, *workers])
         victim.kill()
         if with_workers:
             for worker in workers:
-                kill_child(worker, victim.pid)
+                kill(worker, lambda it: parent_of(it) in supervisors)
         victim.wait()
         self._programs.remove(victim)
         cut_off = [run for run, holder in self._watch.holders().items() if holder == victim.pid]
@@ -233,15 +234,19 @@ class Round:
         return self._kill_program(with_workers=True)
 
     def _kill_worker(self) -> bool:
-        found: list[tuple[int, int, Run]] = []  # worker, program, what it runs
+        found: list[tuple[int, int, Run]] = []  # its supervisor, program, what it runs
 
         def look() -> bool:
             found[:] = self._workers_at_work()
             return self._alive() and bool(found)
 
         until(look, "a worker runs a trial")
-        worker, program, run = self.dice.choice(found)
-        kill_child(worker, program)
+        supervisor, program, run = self.dice.choice(found)
+        workers = children(supervisor)
+        if workers and self.dice.random() < 0.5:
+            kill_child(self.dice.choice(workers), supervisor)
+        else:
+            kill_child(supervisor, program)
         until(lambda: self._alive() and self._watch.over(run), f"the end of {run}, whose worker was killed")
         end = self._watch.end_of(run)
         hit = isinstance(end, ev.Failed) and end.kind == "killed"
@@ -302,7 +307,7 @@ class Round:
             assert program.wait(timeout=300) == 0, self._last_words()
         self._watch.check()
         history = self._watch.check_end(total)
-        until(lambda: not started_by(self.mark, "start_worker.py"), "all workers end")
+        until(lambda: not started_by(self.mark, "supervisor.py"), "all workers end")
         assert history.count(State.COMPLETE) > 0, "some trials have a result"
         self.tally.trials = total
         self.tally.acknowledged = self._watch.lines

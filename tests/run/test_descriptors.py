@@ -86,10 +86,10 @@ def test_more_workers_than_files_may_be_open(monkeypatch: pytest.MonkeyPatch) ->
     limits = iter([(50, 200), (50, 400)])
     monkeypatch.setattr(resource, "getrlimit", lambda _: next(limits))
     monkeypatch.setattr(resource, "setrlimit", lambda _, both: given.append(both))
-    with pytest.raises(InvalidArgument, match=r"workers: must be at most 33: .*200 files.*ulimit -Hn"):
+    with pytest.raises(InvalidArgument, match=r"workers: must be at most 25: .*200 files.*ulimit -Hn"):
         check_workers(40)
     assert len(check_workers(40)) == 40
-    assert given == [(220, 400)]
+    assert given == [(260, 400)]
 
 
 def test_a_worker_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import xstar as xs
 from tests.waiting import gone, program, text_of
-from xstar.core.processes import machine, session_members, started
+from xstar.core.processes import machine, started
 from xstar.run.orphans import RECORD, end_orphan
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes through /proc")
@@ -48,8 +48,8 @@ def stuck(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], int, int]]:
             worker, child = map(int, text_of(tmp_path / "pids.txt").split())
             yield running, worker, child
     finally:
-        if worker and session_members(worker):
-            os.killpg(worker, signal.SIGKILL)
+        if worker and alive(worker):
+            os.killpg(os.getsid(worker), signal.SIGKILL)
 
 
 def test_a_worker_that_holds_the_interpreters_lock_dies_with_its_program(
@@ -67,8 +67,8 @@ def test_a_trial_is_not_run_beside_its_orphan(
     stuck: tuple[subprocess.Popen[str], int, int], tmp_path: Path, workers: int
 ) -> None:
     running, worker, child = stuck
-    (guard,) = set(session_members(worker)) - {worker, child}
-    os.kill(guard, signal.SIGKILL)  # now nothing can end the worker
+    running.send_signal(signal.SIGSTOP)
+    os.kill(os.getsid(worker), signal.SIGKILL)  # its supervisor: now nothing can end the worker
     running.kill()
     running.wait()
     assert alive(worker)

@@ -27,9 +27,9 @@ LONGEST_OUTPUT = 1_000_000
 """Bytes at the end of a run's output that are sent to the main program."""
 
 
-def own_folder(process: int) -> Path:
-    """Where a worker process without the study's folder keeps its trials."""
-    return Path(tempfile.gettempdir()) / f"xstar-worker-{process}"
+def own_folder(session: int) -> Path:
+    """Where a worker without the study's folder keeps its trials."""
+    return Path(tempfile.gettempdir()) / f"xstar-worker-{session}"
 
 
 def pack(folder: Path, file: IO[bytes]) -> None:
@@ -81,7 +81,7 @@ class Carrier(ABC):
 
     def bring(self, job: Job, brought: bytes | None) -> Job:
         """Make the trial's folder on this machine; the job with that folder."""
-        folder = own_folder(os.getpid()) / f"{job.trial:05d}"
+        folder = own_folder(os.getsid(0)) / f"{job.trial:05d}"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         if job.attempt:

@@ -40,17 +40,21 @@ END_WITHIN = 60.0
 """Seconds for which a killed process may take to die: one that waits for a disk or a GPU's driver does not die at once."""
 
 
+Process = tuple[int, str | None]
+"""The number of a process and when it started (``core/processes.py``)."""
+
+
 @contextmanager
-def on_record(directory: str | None, parent: int) -> Iterator[None]:
-    """Run a trial in this worker: alone, and known to be running."""
+def on_record(directory: str | None, program: Process) -> Iterator[None]:
+    """Run a trial in this worker of a program: alone, and known to be running."""
     if directory is None:
         yield
         return
     end_orphan(directory)
     path, own = Path(directory) / RECORD, os.getpid()
-    put_on_record(path, own)
+    put_on_record(path, os.getsid(0))
     try:
-        if os.getppid() != parent:
+        if started(program[0]) != program[1]:
             os._exit(1)  # an orphan itself; the file is as good as any other of the dead
         yield
     finally:
@@ -79,7 +83,7 @@ def end_orphan(directory: str | None, record: str = RECORD) -> None:
         ValueError,
     ):  # no such file; or its writer was killed before the line was whole, so before it began
         return
-    if where != _here() or group == os.getpid():
+    if where != _here() or group == os.getsid(0):
         return
     deadline = monotonic_clock() + END_WITHIN
     while _alive(group, start):

@@ -50,6 +50,12 @@ def pickled(objective: Objective, goals: Goals, path: list[str] | None) -> bytes
         ) from error
 
 
+def exit_code(ended: str) -> int:
+    """The exit code, as ``subprocess`` gives it, of what a supervisor says of an end."""
+    how, _, what = ended.partition(" ")
+    return int(what) if how == "exit" else -int(what) if how == "signal" else 1
+
+
 def death(code: int, last_words: str) -> str:
     """How a worker process died, by its exit code as ``subprocess`` gives it."""
     if code == CLOSED:

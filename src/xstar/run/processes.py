@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -23,11 +21,15 @@ from xstar.errors import InvalidArgument, ObjectiveError
 from xstar.journal.messages import MACHINE_MEMORY
 from xstar.run.devices import Place, share
 from xstar.run.objective import Objective, check_objective
-from xstar.run.pool import FAILED_STARTS, TAIL, Worker, WorkerPool, death, pickled
+from xstar.run.pool import FAILED_STARTS, TAIL, Worker, WorkerPool, death, exit_code, pickled
+from xstar.run.supervised import Supervised
 
-START = Path(__file__).with_name("start_worker.py")
 ROOT = str(Path(__file__).parents[2])
 """The folder in which this program found xstar."""
+
+BEGIN = "import sys; socket, starter, root = sys.argv[1:]; root in sys.path or sys.path.insert(0, root)"
+BEGIN += "; from xstar.run.worker import main; main(int(socket), int(starter))"
+"""The program of a worker. Without a file, so that a script in the current folder is not taken for a module (``-P``)."""
 
 
 class _Process(Worker):
@@ -36,26 +38,18 @@ class _Process(Worker):
     def __init__(self, payload: bytes, place: Place, environment: dict[str, str]) -> None:
         super().__init__()
         self.place = place
+        self._code: int | None = None
         self.connection, theirs = Pipe()
-        ours_life, lifeline = os.pipe()
-        self._lifeline = lifeline
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in end()
+        command = [sys.executable, "-P", "-c", BEGIN, *map(str, (theirs.fileno(), os.getpid(), ROOT))]
         try:
-            self.process = subprocess.Popen(
-                [sys.executable, "-P", str(START), *map(str, (theirs.fileno(), ours_life, os.getpid(), ROOT))],
-                pass_fds=(theirs.fileno(), ours_life),
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=self._log,
-                stderr=self._log,
-                start_new_session=True,  # its own group, to be ended as a whole; and Ctrl-C in the terminal is ours alone
-            )
+            self._run = Supervised(command, passed=theirs.fileno(), env=environment, stdout=self._log, stderr=self._log)
         except OSError:
             self._close()
             raise
         finally:
             theirs.close()
-            os.close(ours_life)
+        self._run.begin()
         self.send(("begin", payload, place, None))
 
     def send(self, message: tuple[Any, ...]) -> None:
@@ -67,21 +61,25 @@ class _Process(Worker):
             yield self.connection.recv()
 
     def gone(self) -> bool:
-        return self.process.poll() is not None
+        return self._run.is_over()
 
     def end(self) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS says "permission" of an empty group
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+        self._run.kill()
+        self._run.close()
         self._close()
 
     def _close(self) -> None:
         self.connection.close()
-        os.close(self._lifeline)
         self._log.close()
 
     def how_it_died(self) -> str:
-        return death(self.process.wait(), self.last_words())
+        return death(self.code(), self.last_words())
+
+    def code(self) -> int:
+        """Its exit code, as ``subprocess`` gives it."""
+        if self._code is None:
+            self._code = exit_code(self._run.ended())
+        return self._code
 
     def last_words(self) -> str:
         if self.job is not None and self.job.directory is not None:
@@ -97,8 +95,8 @@ class _Process(Worker):
 WORKER_BYTES = 20_000_000
 """No worker needs less: one that has imported numpy and nothing else has 40 MB, a part of them shared."""
 
-WORKER_FILES = 3
-"""Open files of this process for each worker: the connection, the lifeline, the log."""
+WORKER_FILES = 4
+"""Open files of this process for each worker: the connection, the lifeline, the status, the log."""
 
 OTHER_FILES = 100
 """Of the program itself, its modules and databases."""
@@ -181,7 +179,7 @@ class ProcessExecutor(WorkerPool[_Process]):
 
     def _restart(self, worker: _Process) -> None:
         self._failed_starts += 1
-        if self._failed_starts >= FAILED_STARTS or worker.process.wait() >= 0:
+        if self._failed_starts >= FAILED_STARTS or worker.code() >= 0:
             raise ObjectiveError(f"worker processes do not start: {worker.how_it_died()}")
         place = self._workers.index(worker)
         self._replace(worker)

@@ -1,9 +1,8 @@
-"""The program of one worker process, which ``start_worker.py`` begins.
+"""The program of one worker process (``processes.py`` starts it).
 
 It is started as a program of its own rather than through ``multiprocessing``, so a user's script needs no
-``if __name__ == "__main__"`` and is not imported a second time. It leads a session and a process group, so that it can be
-ended together with every process the objective started. When the main program dies, its guard ends that group; should the
-guard be gone, a thread does, which notices on the lifeline (a pipe whose other end only the main program holds).
+``if __name__ == "__main__"`` and is not imported a second time. Its supervisor ends it together with every process that the
+objective started, also when the main program dies.
 """
 
 from __future__ import annotations
@@ -11,9 +10,7 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import os
-import signal
 import sys
-import threading
 import traceback
 from multiprocessing.connection import Connection
 from typing import Any
@@ -22,13 +19,14 @@ import cloudpickle
 
 from xstar.core.goals import Goals
 from xstar.core.hints import warn_once
+from xstar.core.processes import started
 from xstar.journal.trial import Failure, Job
 from xstar.run.carrying import Carrier
 from xstar.run.descriptors import identity
 from xstar.run.devices import Place
 from xstar.run.memory import give_back
 from xstar.run.objective import Objective, describe, leave_if_forked
-from xstar.run.orphans import on_record, take_over
+from xstar.run.orphans import Process, on_record, take_over
 from xstar.run.output import output_to
 from xstar.run.pool import CLOSED
 from xstar.run.run import Answer, run_job
@@ -63,14 +61,13 @@ class Link:
             os._exit(CLOSED)
 
 
-def main(socket: int, lifeline: int, parent: int) -> None:
-    """Serve jobs until the main program, process ``parent``, closes the connection."""
+def main(socket: int, starter: int) -> None:
+    """Serve jobs until the main program, process ``starter``, closes the connection."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)  # type: ignore[union-attr]
-    for file in (socket, lifeline):
-        os.set_inheritable(file, False)
+    os.set_inheritable(socket, False)
     link = Link(Connection(socket))
-    threading.Thread(target=_die_with, args=(lifeline,), daemon=True).start()
+    program = (starter, started(starter))
     faulthandler.enable()
     try:
         _, payload, place, carrier = link.receive()
@@ -98,15 +95,15 @@ def main(socket: int, lifeline: int, parent: int) -> None:
             except Exception as error:
                 link.send("failed", run, *describe(error, job))
             else:
-                _run(link, objective, goals, job, place, parent, carrier)
+                _run(link, objective, goals, job, place, program, carrier)
 
 
 def _run(
-    link: Link, objective: Objective, goals: Goals, job: Job, place: Place, parent: int, carrier: Carrier | None
+    link: Link, objective: Objective, goals: Goals, job: Job, place: Place, program: Process, carrier: Carrier | None
 ) -> None:
     channel = _LinkChannel(link, job, carrier)
     run = (job.trial, job.attempt)
-    with output_to(job.directory), on_record(job.directory, parent):
+    with output_to(job.directory), on_record(job.directory, program):
         outcome = run_job(objective, goals, job, channel, place)
         link.check()
         try:
@@ -163,10 +160,3 @@ class _LinkChannel:
                 if found.end:
                     break
         return found
-
-
-def _die_with(lifeline: int) -> None:
-    """Block until the main program is gone, then end this process and all its children."""
-    with contextlib.suppress(OSError):
-        os.read(lifeline, 1)
-    os.killpg(os.getpgrp(), signal.SIGKILL)

@@ -202,7 +202,7 @@ def _epochs(trial: Any) -> Iterator[float]:
 def _close_slowly(trial: Any) -> Iterator[float]:
     import time
 
-    running = trial.checkpoint / "running"
+    running = trial.checkpoint.parent / "running"  # not in the checkpoint, which may travel with it
     running.touch(exist_ok=False)
     try:
         for epoch in trial.epochs():

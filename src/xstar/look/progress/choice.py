@@ -6,9 +6,9 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
-from xstar.errors import InvalidArgument
+from xstar.errors import InvalidArgument, StorageError
 from xstar.look.progress.lines import LogProgress, logged, messages_to
 from xstar.look.progress.tracker import Progress, Tracker
 from xstar.study import Limits, Study
@@ -44,7 +44,12 @@ def show_progress(study: Study, limits: Limits, wanted: bool | None) -> Iterator
         # Who has set up logging gets the messages there; otherwise Python would write them across the display.
         if found and not log.hasHandlers():
             shown.enter_context(messages_to(found[0].message))
-        yield found
+        try:
+            yield found
+        except BaseException:
+            with suppress(StorageError):  # a last look must not hide what ended the search
+                shown.close()
+            raise
 
 
 @contextmanager

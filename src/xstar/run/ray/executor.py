@@ -30,6 +30,7 @@ from xstar.run.devices import Place
 from xstar.run.objective import Objective, check_objective
 from xstar.run.orphans import take_over
 from xstar.run.pool import FAILED_STARTS, WorkerPool, pickled
+from xstar.run.processes import BEGIN
 from xstar.run.ray.cluster import (
     LOOK_SECONDS,
     Actors,
@@ -203,7 +204,7 @@ class RayExecutor(WorkerPool[Slot]):
         payload, carrier = self._begin
         begin = cloudpickle.dumps(("begin", payload, Place(slot.number, cores), carrier))
         threads = Place(slot.number, cores).environment({})
-        slot.start(begin, threads, self._settings.gpus == 0, list(sys.path), os.getcwd())
+        slot.start(begin, BEGIN, threads, self._settings.gpus == 0, list(sys.path), os.getcwd())
 
     def _lose(self, slot: Slot, error: Exception) -> None:
         """The actor does not answer: it, its node, or the way there is dead."""

@@ -22,6 +22,7 @@ def relay_class() -> Any:
             self._process: Any = None
             self._connection: Any = None
             self._log: Any = None
+            self._status: Any = None
             self._generation = 0
 
         def look(self, token: str | None) -> dict[str, Any]:
@@ -48,9 +49,16 @@ def relay_class() -> Any:
             }
 
         def start(
-            self, generation: int, begin: bytes, threads: dict[str, str], hide_gpus: bool, path: list[str], folder: str
+            self,
+            generation: int,
+            begin: bytes,
+            worker: str,
+            threads: dict[str, str],
+            hide_gpus: bool,
+            path: list[str],
+            folder: str,
         ) -> int:
-            """Start a worker, in the place of the last one."""
+            """Start a worker, whose program ``worker`` is, instead of the last one."""
             import importlib.util
             import os
             import subprocess
@@ -70,12 +78,19 @@ def relay_class() -> Any:
             package = importlib.util.find_spec("xstar").submodule_search_locations[0]  # type: ignore[union-attr, index]
             given = ray.get_runtime_context().runtime_env.get("working_dir")
             connection, theirs = Pipe()
-            ours_life, self._lifeline = os.pipe()
+            (ours_life, self._lifeline), (said, status) = os.pipe(), os.pipe()
+            self._status = open(said, "rb", buffering=0)  # noqa: SIM115 - as the log
             self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in end()
-            program = os.path.join(package, "run", "start_worker.py")
-            files = (theirs.fileno(), ours_life)
+            program, files = os.path.join(package, "run", "supervisor.py"), (ours_life, status, theirs.fileno())
+            arguments = [*files[:2], os.getpid(), 0, 0, files[2], sys.executable, "-P", "-c", worker]
             self._process = subprocess.Popen(
-                [sys.executable, "-P", program, *map(str, (*files, os.getpid(), os.path.dirname(package)))],
+                [
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    program,
+                    *map(str, (*arguments, files[2], os.getpid(), os.path.dirname(package))),
+                ],
                 pass_fds=files,
                 env=made,
                 cwd=folder if not given and os.path.isdir(folder) else None,
@@ -84,8 +99,10 @@ def relay_class() -> Any:
                 stderr=self._log,
                 start_new_session=True,
             )
+            os.write(self._lifeline, b"g")
             theirs.close()
-            os.close(ours_life)
+            for file in (ours_life, status):
+                os.close(file)
             self._connection, self._generation = connection, generation
             self.tell(generation, [begin])
             return generation
@@ -101,16 +118,16 @@ def relay_class() -> Any:
                 except OSError:
                     pass  # it died; who listens finds out
 
-        def exchange(self, generation: int, frames: list[bytes]) -> tuple[list[bytes], int | None, str]:
+        def exchange(self, generation: int, frames: list[bytes]) -> tuple[list[bytes], str | None, str]:
             """Pass messages on, and wait for the worker's: returns them, and how it ended if it did."""
             import time
             from multiprocessing.connection import wait
 
             self.tell(generation, frames)
-            connection, process, log = self._connection, self._process, self._log
+            connection, process, log, status = self._connection, self._process, self._log, self._status
             found: list[bytes] = []
             if generation != self._generation:
-                return found, -9, ""
+                return found, "signal 9", ""
             try:
                 while not wait([connection], 0.5) and process.poll() is None:
                     pass
@@ -122,8 +139,9 @@ def relay_class() -> Any:
                         break
             except (EOFError, OSError):  # its last words are read; it is dead, or about to be
                 process.wait()
-            code = process.poll()
-            return found, code, "" if code is None else self._last_words(process.pid, log)
+            if process.poll() is None:
+                return found, None, ""
+            return found, status.read(100).decode() or "signal 9", self._last_words(process.pid, log)
 
         def _last_words(self, worker: int, log: Any) -> str:
             """The end of what a dead worker printed: about its trial, else about itself."""
@@ -155,7 +173,7 @@ def relay_class() -> Any:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-            os.close(self._lifeline)  # the connection and the log are closed when nobody listens any more
+            os.close(self._lifeline)  # the connection, the status and the log are closed when nobody listens any more
             shutil.rmtree(os.path.join(tempfile.gettempdir(), f"xstar-worker-{process.pid}"), ignore_errors=True)
 
     return Relay

@@ -9,7 +9,7 @@ from typing import Any
 
 import cloudpickle
 
-from xstar.run.pool import Worker, death
+from xstar.run.pool import Worker, death, exit_code
 from xstar.run.ray.cluster import Node
 
 
@@ -65,9 +65,10 @@ class Slot(Worker):
             frames, self._outbox = self._outbox, []
             self.stage, self.answer = Stage.SERVE, self.actor.exchange.remote(self._generation, frames)
 
-    def take(self, answer: tuple[list[bytes], int | None, str]) -> None:
+    def take(self, answer: tuple[list[bytes], str | None, str]) -> None:
         """What ``exchange`` returned."""
-        frames, self.code, self._last_words = answer
+        frames, ended, self._last_words = answer
+        self.code = None if ended is None else exit_code(ended)
         self._inbox += frames
 
     def send(self, message: tuple[Any, ...]) -> None:
