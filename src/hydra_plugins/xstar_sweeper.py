@@ -6,6 +6,7 @@ words: so there is no ``from __future__ import annotations`` here.
 """
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
@@ -43,7 +44,7 @@ class XstarSweeper(Sweeper):
     """Asks a study what to run and has Hydra's launcher run it."""
 
     def __init__(self, **settings: Any) -> None:
-        self.settings = settings
+        self.settings = SimpleNamespace(**settings)
 
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
         """What Hydra says before the sweep."""
@@ -56,4 +57,4 @@ class XstarSweeper(Sweeper):
         """Run the sweep that a command line describes."""
         from xstar.integrations.hydra import Sweep
 
-        return Sweep(self, **self.settings).run(arguments)
+        return Sweep(self).run(arguments)

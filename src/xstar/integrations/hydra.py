@@ -39,7 +39,7 @@ log = logging.getLogger("xstar")
 
 RESULTS = "optimization_results.yaml"
 """Written into the folder of the sweep, as other sweepers do."""
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 """Between two questions where only other programs have jobs."""
 
 
@@ -59,64 +59,37 @@ class Swept:
 
 
 class Sweep:
-    """One sweep. The keywords are the settings of ``hydra.sweeper``."""
+    """One sweep with the settings of ``hydra.sweeper``, which ``XstarSweeperConf`` lists."""
 
-    def __init__(
-        self,
-        sweeper: Any,
-        *,
-        study: str | None = None,
-        storage: str | None = None,
-        trials: int | None = 20,
-        seconds: float | None = None,
-        workers: int = 1,
-        method: str | None = None,
-        max_budget: int | None = None,
-        metric: Any = None,
-        direction: str = "minimize",
-        seed: int | None = None,
-        budget_key: str | None = None,
-        checkpoint_key: str | None = None,
-        max_failures: int | None = 5,
-        params: Mapping[str, Any] | None = None,
-    ) -> None:
-        if workers < 1:
-            raise InvalidArgument("hydra.sweeper.workers", "must be at least 1", workers)
-        if (max_budget is None) != (budget_key is None):
+    def __init__(self, sweeper: Any) -> None:
+        settings = sweeper.settings
+        if settings.workers < 1:
+            raise InvalidArgument("hydra.sweeper.workers", "must be at least 1", settings.workers)
+        if (settings.max_budget is None) != (settings.budget_key is None):
             rule = "and hydra.sweeper.budget_key belong together: which key of the configuration is the budget?"
-            raise InvalidArgument("hydra.sweeper.max_budget", rule, max_budget, "e.g. max_budget=27 budget_key=epochs")
-        self.sweeper, self.config = sweeper, sweeper.config
-        self.limits = Limits(trials=trials, seconds=seconds)
-        self.fuse = Fuse(max_failures)
-        self.workers, self.budget_key, self.checkpoint_key = workers, budget_key, checkpoint_key
-        self.params = params or {}
-        metric = OmegaConf.to_container(metric) if OmegaConf.is_config(metric) else metric
-        settings = {"method": method, "max_budget": max_budget, "metric": metric, "direction": direction, "seed": seed}
-        self.settings: dict[str, Any] = settings
-        name = study or self.config.hydra.job.name
-        self.name = re.sub(r"[^\w.-]", "-", str(name))
-        here = Path(self.config.hydra.runtime.cwd)
-        given = storage or DEFAULT_STORAGE
-        # Hydra may change the folder of a job: a path is meant from where the sweep was begun. A URL may hold a password.
-        self.storage = given if "://" in given else str(here / Path(given).expanduser())
-        self.shown = masked(given)
+            remedy = "e.g. max_budget=27 budget_key=epochs"
+            raise InvalidArgument("hydra.sweeper.max_budget", rule, settings.max_budget, remedy)
+        self.sweeper, self.settings, self.config = sweeper, settings, sweeper.config
+        self.limits = Limits(trials=settings.trials, seconds=settings.seconds)
+        self.fuse = Fuse(settings.max_failures)
+        self.name = re.sub(r"[^\w.-]", "-", str(settings.study or self.config.hydra.job.name))
+        self.storage = settings.storage or DEFAULT_STORAGE
         self.jobs = 0
-        self.going: list[Trial] = []
+        self.continuing: list[Trial] = []
         self.overrides: list[str | Swept] = []
         """In the order of the command line; of two overrides of a group and of a key in it, the second counts."""
 
     def run(self, arguments: Sequence[str]) -> list[list[JobReturn]]:
         """Run jobs until a limit is met; returns what the launcher returned for each batch."""
-        parser = OverridesParser.create(config_loader=self.sweeper.hydra_context.config_loader)
-        given = {override.get_key_element(): override for override in parser.parse_overrides(self._written())}
-        given |= {override.get_key_element(): override for override in parser.parse_overrides(list(arguments))}
-        space = self._read(list(given.values()))
+        space = self._read(arguments)
         folder = Path(self.config.hydra.sweep.dir)
         folder.mkdir(parents=True, exist_ok=True)
         OmegaConf.save(self.config, folder / "multirun.yaml")
-        with Study(space, study=self.name, storage=self.storage, **self.settings) as study:
+        with self._open(space) as study:
             self.jobs = len(study.trials)
-            log.info("study %r in %s has %d of %s trials", self.name, self.shown, self.jobs, self.limits.trials)
+            log.info(
+                "study %r in %s has %d of %s trials", self.name, masked(self.storage), self.jobs, self.limits.trials
+            )
             study._begin()
             try:
                 return self._search(study)
@@ -124,15 +97,23 @@ class Sweep:
                 study.leases.release("the sweep ended")
                 self._conclude(study, folder)
 
-    def _written(self) -> list[str]:
-        """The parameters of the configuration file, as overrides; the command line may change them."""
-        return [f"{key}={'null' if value is None else value}" for key, value in self.params.items()]
+    def _open(self, space: Space) -> Study:
+        options = {name: getattr(self.settings, name) for name in ("method", "max_budget", "direction", "seed")}
+        metric = self.settings.metric
+        options["metric"] = OmegaConf.to_container(metric) if OmegaConf.is_config(metric) else metric
+        storage = self.storage
+        if "://" not in storage:  # Hydra may change the folder of a job: a path is meant from where the sweep was begun
+            storage = str(Path(self.config.hydra.runtime.cwd) / Path(storage).expanduser())
+        return Study(space, study=self.name, storage=storage, **options)
 
-    def _read(self, overrides: Sequence[Override]) -> Space:
+    def _read(self, arguments: Sequence[str]) -> Space:
         """The space; what is not swept is a constant of it, so that a sweep with other settings is another study."""
+        configured = [f"{key}={'null' if value is None else value}" for key, value in self.settings.params.items()]
+        parser = OverridesParser.create(config_loader=self.sweeper.hydra_context.config_loader)
+        # The command line comes later and wins.
+        given = {override.get_key_element(): override for override in parser.parse_overrides([*configured, *arguments])}
         parameters: dict[str, Any] = {}
-        for override in overrides:
-            key = override.get_key_element()
+        for key, override in given.items():
             name = re.sub(r"\W+", "__", key).strip("_")
             if name in parameters:
                 raise InvalidSpace(
@@ -156,8 +137,8 @@ class Sweep:
     def _search(self, study: Study) -> list[list[JobReturn]]:
         done: list[list[JobReturn]] = []
         while True:
-            batch = self.going
-            while len(batch) < self.workers and (trial := study.ask(self.limits)) is not None:
+            batch = self.continuing
+            while len(batch) < self.settings.workers and (trial := study.ask(self.limits)) is not None:
                 batch.append(trial)
             if batch:
                 done.append(self._launch(study, batch))
@@ -165,32 +146,32 @@ class Sweep:
                 log.info("%s", study.ended)
                 return done
             else:
-                time.sleep(LOOK_SECONDS)  # others have jobs that the scheduler waits for
+                time.sleep(POLL_SECONDS)  # others have jobs that the scheduler waits for
 
     def _launch(self, study: Study, batch: Sequence[Trial]) -> list[JobReturn]:
         lines = [self._overrides(study, trial) for trial in batch]
         self.sweeper.validate_batch_is_legal(lines)
         found: list[JobReturn] = list(self.sweeper.launcher.launch(lines, initial_job_idx=self.jobs))
         self.jobs += len(batch)
-        self.going = []
+        self.continuing = []
         for trial, job in zip(batch, found, strict=True):
-            self._take(study, trial, job)
+            self._record(study, trial, job)
             if trial.state is State.RUNNING:  # told to go on: another job takes it from here to its next rung
-                self.going.append(trial)
+                self.continuing.append(trial)
         return found
 
     def _overrides(self, study: Study, trial: Trial) -> list[str]:
         lines = [each if isinstance(each, str) else each.override(trial[each.name]) for each in self.overrides]
-        if self.budget_key is not None:
-            lines.append(f"{self.budget_key}={trial.target}")
-        if self.checkpoint_key is not None:
+        if self.settings.budget_key is not None:
+            lines.append(f"{self.settings.budget_key}={trial.target}")
+        if self.settings.checkpoint_key is not None:
             take_over(job_of(study, trial))
             folder = study.files.of(trial) / "checkpoint"
             folder.mkdir(parents=True, exist_ok=True)
-            lines.append(f"{self.checkpoint_key}={Transformer.str(str(folder))}")
+            lines.append(f"{self.settings.checkpoint_key}={Transformer.str(str(folder))}")
         return lines
 
-    def _take(self, study: Study, trial: Trial, job: JobReturn) -> None:
+    def _record(self, study: Study, trial: Trial, job: JobReturn) -> None:
         if job.status is not JobStatus.COMPLETED:
             error = job._return_value  # the property would raise it
             reason = "".join(traceback.format_exception(error)) if isinstance(error, BaseException) else str(error)
@@ -204,7 +185,7 @@ class Sweep:
             names = " and ".join(map(repr, study.goals.metrics))
             raise ObjectiveError(f"the task function must return a number, or a dictionary with {names}")
         self.fuse.succeeded()
-        if self.budget_key is None:
+        if self.settings.budget_key is None:
             study.tell(trial, job.return_value)
         else:
             study.report(trial, job.return_value, trial.target)
