@@ -17,6 +17,7 @@ from xstar.errors import StudyMismatch
 from xstar.look.audit import audit
 from xstar.schedulers import ASHA, FIFO
 from xstar.searchers import Auto, Random
+from xstar.study.loop import UNKNOWN_LENGTH
 from xstar.testing.problems import get
 from xstar.testing.simulate import simulate
 
@@ -82,9 +83,8 @@ def test_the_choice_is_said_once(caplog: pytest.LogCaptureFixture, tmp_path: Any
         for _ in range(2):
             xs.Study(FLOATS, study="s", storage=tmp_path / "s.db", max_budget=9).close()
         xs.Study(FLOATS, method="gp")
-    assert [record.getMessage() for record in caplog.records] == [
-        "method mobster: with max_budget=9 bad trials can end early, and a Gaussian process learns from all of them"
-    ]
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert said.startswith("method mobster: with max_budget=9 bad trials can end early")
 
 
 def test_a_part_of_ones_own_leaves_the_rest_plain() -> None:
@@ -146,10 +146,8 @@ def test_yielding_without_a_full_budget(objective: Any, caplog: pytest.LogCaptur
     study = xs.minimize(objective, FLOATS, trials=3, seed=1).study
     assert study.history.created.method == "auto"
     assert [len(trial.reports) for trial in study.history.trials] == [3, 3, 3]
-    assert [record.getMessage() for record in caplog.records] == [
-        "the objective yields or reports, but the length of a full training is not known, so no trial is ended early; "
-        "pass max_budget=…, the number of values that a full training yields or reports, to end bad trials early"
-    ]
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert said == UNKNOWN_LENGTH
     caplog.clear()
     xs.minimize(objective, FLOATS, trials=3, seed=1, max_budget=3)
-    assert "nobody knows" not in caplog.text
+    assert UNKNOWN_LENGTH not in caplog.text
