@@ -35,21 +35,17 @@ def test_a_line_per_trial() -> None:
             progress(study)
         study.fail(ask(study), "ValueError: of which the loop speaks")
         progress.finish("all 4 trials are done")
-    assert lines == [
-        "trial 0 complete error=0.5 (best 0.5, trial 0), 3.2 s, about 12.8 s left",
-        "trial 1 complete error=0.031 (best 0.031, trial 1), 3.2 s, about 9.6 s left",
-        "trial 2 complete error=0.1 (best 0.031, trial 1), 3.2 s, about 6.4 s left",
-        "all 4 trials are done",
-    ]
+    first, second, third, end = (line.split(", ") for line in lines)
+    assert first == ["trial 0 complete error=0.5 (best 0.5", "trial 0)", "3.2 s", "about 12.8 s left"]
+    assert second[0].endswith("error=0.031 (best 0.031")
+    assert third[0].endswith("error=0.1 (best 0.031")
+    assert end == ["all 4 trials are done"]
     assert (trial_log.level, trial_log.propagate, trial_log.handlers) == (logging.NOTSET, True, [])
 
 
 def test_trials_that_pause_have_a_line_and_are_counted() -> None:
     clock, lines = Clock(), list[str]()
     study = make_study(clock, method=None, metric="error", max_budget=3)
-    choice = (
-        "method mobster: with max_budget=3 bad trials can end early, and a Gaussian process learns from all of them"
-    )
     progress = LogProgress(Tracker(study, Limits(trials=3)), lines.append)
     with progress:
         for value in (0.5, 0.25, 0.75):
@@ -64,14 +60,15 @@ def test_trials_that_pause_have_a_line_and_are_counted() -> None:
             study.report(best, {"error": value})
         progress(study)
         progress.finish("all 3 trials are done")
-    assert lines == [
-        choice,
-        "trial 0 paused after 1 epoch error=0.5 (best 0.5, trial 0), 2.0 s, about 4.0 s left",
-        "trial 1 paused after 1 epoch error=0.25 (best 0.25, trial 1), 2.0 s, about 2.0 s left",
-        "trial 2 paused after 1 epoch error=0.75 (best 0.25, trial 1), 2.0 s",
-        "trial 1 complete error=0.0625 (best 0.0625, trial 1), 8.0 s",
-        "all 3 trials are done; 2 paused (with a larger trials= the best of them train on)",
+    choice, *paused, complete, end = lines
+    assert choice.startswith("method mobster: ")
+    assert [line.partition(" (best")[0] for line in paused] == [
+        f"trial {number} paused after 1 epoch error={value}" for number, value in enumerate((0.5, 0.25, 0.75))
     ]
+    assert [line.partition("about ")[2] for line in paused] == ["4.0 s left", "2.0 s left", ""]
+    assert complete.startswith("trial 1 complete error=0.0625")
+    assert complete.endswith("8.0 s")
+    assert "2 paused (with a larger trials=" in end
 
 
 def test_a_trial_beyond_a_bound_has_a_line_as_nobody_else_speaks_of_it() -> None:
@@ -99,12 +96,9 @@ def test_where_all_are_beyond_a_bound_the_lines_and_the_missing_best_trial_say_s
         progress(study)
         progress.finish("all 2 trials are done")
     beyond = "2 of 2 are beyond a bound, trial 1: latency is 3.8, above its bound 0.3"
-    assert [line.split(", 0.00 s")[0] for line in lines] == [
-        "trial 0 paused after 1 epoch error=0.5, latency is 2, above its bound 0.3",
-        "trial 1 paused after 1 epoch error=0.5, latency is 3.8, above its bound 0.3",
-        f"all 2 trials are done; {beyond}; 2 paused (with a larger trials= the best of them train on)",
-    ]
-    with pytest.raises(NoValue, match=rf"^no trial has a value yet \(2 trials so far\); {beyond}$"):
+    assert ["latency is 2, above its bound 0.3" in lines[0], "latency is 3.8, above" in lines[1]] == [True, True]
+    assert f"{beyond}; 2 paused" in lines[2]
+    with pytest.raises(NoValue, match=beyond):
         _ = study.best
 
 
@@ -112,7 +106,7 @@ def test_what_is_infeasible_at_its_end_is_beyond_a_bound_and_said_once() -> None
     study = make_study(metric="error", constraints={"latency": 0.3})
     study.tell(ask(study), {"error": 0.5})
     beyond = "1 of 1 is beyond a bound, trial 0: the constraint metric 'latency' was not reported"
-    with pytest.raises(NoValue, match=rf"^no trial has a value yet \(1 trial so far\); {beyond}$"):
+    with pytest.raises(NoValue, match=beyond):
         _ = study.best
 
 
@@ -130,11 +124,9 @@ def test_lines_come_no_faster_than_they_can_be_read() -> None:
         for _ in range(3):
             study.tell(ask(study), 1.0)
         progress(study)
-    assert lines[BURST:] == [
-        "… and 30 more trials",
-        f"trial {BURST + 30} complete value=1 (best 1, trial 0), 0.00 s",
-        "… and 2 more trials",
-    ]
+    before, trial, after = lines[BURST:]
+    assert (before, after) == ("… and 30 more trials", "… and 2 more trials")
+    assert trial.startswith(f"trial {BURST + 30} complete")
 
 
 def test_each_program_speaks_of_its_own_trials_and_of_what_the_dead_left(tmp_path: Path) -> None:
@@ -148,8 +140,8 @@ def test_each_program_speaks_of_its_own_trials_and_of_what_the_dead_left(tmp_pat
             other.leases.release("told to terminate")
             study.refresh()
             progress(study)
-        assert lines == [
-            "trial 0 complete value=1 (best 1, trial 0), 0.00 s",
+        assert [line.partition(" (")[0] for line in lines] == [
+            "trial 0 complete value=1",
             "trial 2 will run again: told to terminate",
         ]
         assert progress.tracker.ended == 1
