@@ -61,7 +61,8 @@ def test_several_objectives_have_papers_of_their_own(method: str, keys: set[str]
 
 def test_a_searcher_of_ones_own_is_cited_by_its_author() -> None:
     alone = created("random")
-    two = replace(alone, searcher={"name": "custom", "class": "Mine"}, objectives=[*alone.objectives] * 2)
+    size = {"metric": "size", "direction": "minimize"}
+    two = replace(alone, searcher={"name": "custom", "class": "Mine"}, objectives=[*alone.objectives, size])
     assert set(papers.papers_of(two)) == {"anova"}
 
 

@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from xstar.cli.experiment_space import read_parameter
 from xstar.core.version import VERSION
 from xstar.errors import NoValue, XstarError
-from xstar.look.describe import LATEST, describe, describe_all, hypervolume, whole_trial
+from xstar.look.describe import LATEST, describe, describe_all, describe_exactly, hypervolume, whole_trial
 from xstar.look.view import existing, look, opened
 from xstar.space import Space
 from xstar.study.tradeoffs import no_value
@@ -171,7 +171,7 @@ def _reading(storage: str) -> list[Tool]:
     def read_study(study: Name, latest: Latest = LATEST) -> dict[str, Any]:
         """A study: its space, counts of trials by state, its best and its latest trials, and what users did to it."""
         with look(study, storage) as view:
-            return {**describe(view, latest, exact=True)}
+            return describe_exactly(view, latest)
 
     def read_trial(study: Name, trial: Number) -> dict[str, Any]:
         """A trial with its configuration, all that it reported, and why it failed if it did."""

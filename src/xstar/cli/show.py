@@ -23,6 +23,7 @@ from xstar.look.describe import (
     Description,
     describe,
     describe_all,
+    describe_exactly,
     facts,
     hypervolume,
     reasons,
@@ -80,10 +81,10 @@ def show(
         if trial is not None:
             _show_trial(out, view, view.trial(trial), directory, as_json=as_json)
             return
-        made, history = describe(view, LATEST, exact=as_json), view.history
         if as_json:
-            typer.echo(json_text({**made, **(hypervolume(history) if history.front else {})}))
+            typer.echo(json_text(describe_exactly(view)))
             return
+        made, history = describe(view, LATEST), view.history
         _show_settings(out, made, view.files(directory).folder)
         if history.front and history.goals.several:
             _show_front(out, history, made)

@@ -263,6 +263,12 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
+def describe_exactly(view: StudyView, latest: int = LATEST) -> dict[str, Any]:
+    """For programs: values that can be tried again, and what the front covers."""
+    several = view.history.goals.several and view.history.front
+    return {**describe(view, latest, exact=True), **(hypervolume(view.history) if several else {})}
+
+
 # ---------------------------------------------------------------- in words, for tables of all kinds
 
 

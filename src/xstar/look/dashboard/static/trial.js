@@ -79,11 +79,13 @@ function why(base) {
 function explained(found) {
   const interval = (each) => (each.mean === null ? "–" : `${number(each.mean, 4)} (${number(each.low, 4)} to ${number(each.high, 4)})`);
   const config = (each) => Object.entries(each.config).map(([key, value]) => `${key}=${typeof value === "number" ? number(value, 4) : JSON.stringify(value).slice(0, 60)}`).join(" ");
-  const candidates = found.candidates.map((each) => [each.chosen ? h("b", {}, "chosen") : "runner-up", number(each.acquisition, 4), interval(each), config(each)]);
+  const bounded = found.candidates.some((each) => each.feasible !== null);
+  const holds = (each) => (bounded ? [number(each.feasible, 2)] : []);
+  const candidates = found.candidates.map((each) => [each.chosen ? h("b", {}, "chosen") : "runner-up", number(each.acquisition, 4), interval(each), ...holds(each), config(each)]);
   return [
     h("p", {}, found.known, " ", found.choice),
     h("p", { class: "quiet" }, found.recomputed),
-    candidates.length ? table(["", found.acquisition, "expected (by the model)", "configuration"], candidates, "The chosen configuration and the runners-up") : null,
+    candidates.length ? table(["", found.acquisition, "expected (by the model)", ...(bounded ? ["p(feasible)"] : []), "configuration"], candidates, "The chosen configuration and the runners-up") : null,
     found.later.length ? h("ol", { class: "turns" }, found.later.map((turn) => h("li", {}, h("b", {}, turn.what), turn.why ? ` — ${turn.why}` : "", h("span", { class: "quiet" }, ` (event ${turn.event})`)))) : null,
   ];
 }
