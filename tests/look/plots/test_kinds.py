@@ -290,10 +290,9 @@ def test_reasons_that_differ_in_numbers_only_are_one() -> None:
 def test_the_best_network_comes_with_its_ancestors() -> None:
     study = edge("networks")
     data = study.plot.data("networks")
-    best = study.history.trials[data.networks.trials[data.networks.best]]
+    best = study.history.trials[data.trials[data.best]]
     parent = best.origin.numbers.get("parent")
-    assert data.correlation == data.networks.correlation
-    assert data.ancestors == [] if parent is None else data.networks.trials[data.ancestors[0]] == parent
+    assert data.ancestors == () if parent is None else data.trials[data.ancestors[0]] == parent
 
 
 @pytest.mark.parametrize(("count", "most"), [(0, 5), (3, 5), (1000, 10)])

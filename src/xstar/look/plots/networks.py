@@ -20,7 +20,7 @@ B has negative eigenvalues, too; ``share`` says how much of the positive ones th
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote
@@ -61,6 +61,8 @@ class Networks:
     sign: float
     found: int
     """How many different networks there were before they were thinned out."""
+    ancestors: tuple[int, ...] = ()
+    """Places in these lists of the best one's parent, its parent, … as far as they are among them."""
 
     @property
     def values(self) -> Array:
@@ -82,6 +84,11 @@ class Networks:
         found: Array = nets.normalise(plain, self.graphs, self.graphs)[:, :, 0]
         return found
 
+    @cached_property
+    def places(self) -> tuple[Array, float]:
+        """X, and how much of the distances the two axes show."""
+        return classical_scaling(self.distances)
+
     @property
     def correlation(self) -> float:
         """Spearman's, of distance and difference in value over all pairs; ``nan`` where all of either are the same.
@@ -93,24 +100,6 @@ class Networks:
         a, b = a - a.mean(), b - b.mean()
         scale = math.sqrt(float(a @ a) * float(b @ b))
         return float(a @ b) / scale if scale else math.nan
-
-
-@dataclass(frozen=True, eq=False)
-class Map:
-    """Networks on a plane."""
-
-    networks: Networks
-    positions: Array
-    """X."""
-    share: float
-    """Of the distances, how much the two axes show."""
-    ancestors: list[int]
-    """Places of the best one's parent, its parent, … as far as they are on the map."""
-
-    @property
-    def correlation(self) -> float:
-        """That of the networks."""
-        return self.networks.correlation
 
 
 def graph_of(value: object) -> nets.Graph | None:
@@ -183,12 +172,11 @@ def ranks(values: Array) -> Array:
     return means
 
 
-def compute(source: Source, *, parameter: str | None = None, most: int = MOST) -> Map:
+def compute(source: Source, *, parameter: str | None = None, most: int = MOST) -> Networks:
     """Networks of complete trials, placed by classical scaling of normalised OTMANN."""
     found = collect(source.history, parameter, most)
     parents = lineage(source.history, found.trials[found.best])
-    ancestors = [found.trials.index(each) for each in parents if each in found.trials]
-    return Map(found, *classical_scaling(found.distances), ancestors)
+    return replace(found, ancestors=tuple(found.trials.index(each) for each in parents if each in found.trials))
 
 
 def well_spread(positions: Array, first: int) -> list[int]:
@@ -213,9 +201,9 @@ def lineage(history: History, trial: int) -> list[int]:
         trial = parent
 
 
-def draw(data: Map) -> Figure:
-    own, (x, y) = data.networks, data.positions.T
-    places = ranks(own.losses) - 1
+def draw(own: Networks) -> Figure:
+    positions, shown = own.places
+    (x, y), places = positions.T, ranks(own.losses) - 1
     bar = {"title": {"text": text(own.metric, 20)}, "thickness": 10, "tickvals": [0, 1], "ticktext": ["best", "worst"]}
     colours = {
         "color": places / max(1.0, float(places.max())),
@@ -226,8 +214,8 @@ def draw(data: Map) -> Figure:
     }
     marker = {"size": 9, "line": {"width": 0.5, "color": "#1d1d1b"}, **colours}
     traces: list[Trace] = []
-    if data.ancestors:
-        way = [own.best, *data.ancestors]
+    if own.ancestors:
+        way = [own.best, *own.ancestors]
         grey = {"color": GREY, "width": 1.5}
         traces.append(line(x[way], y[way], "ancestors of the best", line=grey, hoverinfo="skip"))
     sizes = [f"{len(each.layers)} layers, {len(each.edges)} edges, mass {each.mass:,.4g}" for each in own.graphs]
@@ -235,9 +223,9 @@ def draw(data: Map) -> Figure:
     about = [list(row) for row in zip(own.trials, sizes, values, strict=True)]
     hover = "trial %{customdata[0]}: %{customdata[2]}<br>%{customdata[1]}"
     traces += [dots(x, y, "networks", hover, marker=marker, customdata=about), ring([x[own.best]], [y[own.best]], 17)]
-    low, high = data.positions.min(axis=0), data.positions.max(axis=0)
+    low, high = positions.min(axis=0), positions.max(axis=0)
     pad = 0.6 * SIZE * float((high - low).max())  # pictures end within the plot
-    share = f"the two axes show {data.share:.0%} of the distances"
+    share = f"the two axes show {shown:.0%} of the distances"
     known = "" if math.isnan(own.correlation) else f"rank correlation with differences in value {own.correlation:.2f}"
     facts = joined("near: similar by OTMANN", known, share, shown_of(len(own.trials), own.found, "networks"))
     across = axis("", showticklabels=False, range=[low[0] - pad / 2, high[0] + 2 * pad])
@@ -245,20 +233,21 @@ def draw(data: Map) -> Figure:
     layout: dict[str, Any] = {
         "showlegend": False,
         "height": 600,
-        "images": _images(data),
+        "images": _images(own),
         "meta": {"parameter": own.parameter},
     }
     return figure(traces, f"Architectures by distance: {text(own.parameter)}", facts, xaxis=across, yaxis=up, **layout)
 
 
-def _images(data: Map) -> list[dict[str, Any]]:
+def _images(own: Networks) -> list[dict[str, Any]]:
     """Drawings beside their dots, which a browser keeps as images: nothing in them is run."""
-    size = SIZE * float(np.ptp(data.positions, axis=0).max())
+    positions, _ = own.places
+    size = SIZE * float(np.ptp(positions, axis=0).max())
     about = {"xref": "x", "yref": "y", "xanchor": "left", "yanchor": "middle", "layer": "below"}
     made = []
-    for place in well_spread(data.positions, data.networks.best):
-        picture, ratio = thumbnail(data.networks.graphs[place])
-        x, y = data.positions[place]
+    for place in well_spread(positions, own.best):
+        picture, ratio = thumbnail(own.graphs[place])
+        x, y = positions[place]
         wide = {"sizex": size * min(1.0, ratio), "sizey": size * min(1.0, 1.0 / ratio)}
         made.append({**about, "source": f"data:image/svg+xml,{quote(picture)}", "x": x + 0.08 * size, "y": y, **wide})
     return made
