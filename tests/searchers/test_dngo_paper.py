@@ -18,8 +18,8 @@ from xstar.models.linear import Head
 from xstar.searchers import DNGO, DNGOPaper
 from xstar.searchers.acquisition.criterion import Criterion
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.bo.suggest import DecisionTrace
 from xstar.searchers.bo.surrogate import Data
+from xstar.searchers.bo.trace import DecisionTrace
 from xstar.searchers.dngo.fit import EVERY, PAPER, Sizes
 from xstar.searchers.dngo.surrogate import LastLayers
 

@@ -18,9 +18,9 @@ from xstar.look.audit import audit
 from xstar.models import features
 from xstar.schedulers import ASHA, StoppingASHA
 from xstar.searchers import DNGO, GP, Searcher
-from xstar.searchers.bo import incumbents
-from xstar.searchers.bo.incumbents import distinct_rows
+from xstar.searchers.bo import suggest as page
 from xstar.searchers.bo.observations import Observations
+from xstar.searchers.bo.suggest import distinct_rows
 from xstar.searchers.bo.surrogate import Data
 from xstar.searchers.dngo.surrogate import bad_inputs
 
@@ -273,7 +273,7 @@ def test_what_reported_and_failed_later_is_nothing_to_improve_on(
         compared.append(X)
         return distinct_rows(X)
 
-    monkeypatch.setattr(incumbents, "distinct_rows", noted)
+    monkeypatch.setattr(page, "distinct_rows", noted)
     study = xs.Study(SQUARE, searcher=searcher, scheduler=ASHA(9), seed=1)
     for _ in range(8):
         trial = ask(study)

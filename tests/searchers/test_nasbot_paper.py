@@ -21,8 +21,8 @@ from xstar.searchers import NASBOTPaper
 from xstar.searchers.acquisition import evolve
 from xstar.searchers.acquisition.criterion import Criterion
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.bo.suggest import DecisionTrace
 from xstar.searchers.bo.surrogate import Settings
+from xstar.searchers.bo.trace import DecisionTrace
 from xstar.searchers.nasbot import DRAWS
 
 DOMAIN = xs.nets.MLP(inputs=4, max_layers=10, units=(8, 32))

@@ -10,7 +10,7 @@ from tests.searchers.cases import SQUARE, ask
 from xstar.schedulers import ASHA
 from xstar.searchers import DNGO, GP, Forest, Searcher
 from xstar.searchers.bo.observations import Observations, last_refit
-from xstar.searchers.bo.suggest import DecisionTrace
+from xstar.searchers.bo.trace import DecisionTrace
 
 LINE = xs.Space(x=xs.Float(0.0, 1.0))
 

@@ -20,7 +20,7 @@ from xstar.journal.trial import Suggestion, Trial
 from xstar.look.audit import audit
 from xstar.look.exchange import export_events, import_events
 from xstar.schedulers import FIFO
-from xstar.searchers.bo.suggest import DecisionTrace
+from xstar.searchers.bo.trace import DecisionTrace
 from xstar.study.methods import METHODS
 
 SPACE = xs.Space(x=xs.Float(0, 1), y=xs.Float(0, 1), kind=xs.Choice(["a", "b"]))

@@ -22,10 +22,11 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
-from xstar.core.goals import Losses
+from xstar.core.goals import Goals, Losses
 from xstar.errors import CorruptJournal, InvalidConfig
 from xstar.journal import events as ev
 from xstar.journal.constraints import BothSides, broken, measured, read_bounds
@@ -37,7 +38,7 @@ from xstar.journal.prior_study import PriorObservations, read_prior_study
 from xstar.journal.reshaping import inside, queue_inside, reshape
 from xstar.journal.rules import MOST_TIMES_LOST
 from xstar.journal.rung import Rung, Rungs, Standing, ranking, standing
-from xstar.journal.trial import LIVE, Config, Origin, State, Trial, Verdict
+from xstar.journal.trial import LIVE, Config, Origin, State, Trial, Verdict, stand_for
 from xstar.journal.trials import TrialsByState
 from xstar.space import Space
 from xstar.space.transfer import narrower
@@ -153,6 +154,21 @@ class History:
     def best(self) -> Trial | None:
         """The complete trial with the lowest loss; before any is complete, the lowest at the highest budget reached."""
         return self._incumbent.best
+
+    def with_goals(self, goals: Goals, observed: Sequence[float]) -> History:
+        """Return a copy with another loss for each trial and observation (``searchers/scalarised.py``)."""
+        made = copy(self)
+        made.goals, made.memo, made.trials = goals, Memo(), [copy(trial) for trial in self.trials]
+        made._incumbent = Incumbent(made.trials, lambda trial: False)
+        for trial in made.trials:
+            stand_for(trial, goals)
+            made._incumbent.end(trial, 0.0)
+        made.observed = [(*row[:2], loss) for row, loss in zip(self.observed, observed, strict=True)]
+        made.observed_inside = [each for each in made.observed if self.trials[each[0]].inside]
+        made.running, made.paused, made.waiting = (
+            {number: made.trials[number] for number in of} for of in (self.running, self.paused, self.waiting)
+        )
+        return made
 
     @property
     def front(self) -> list[Trial]:

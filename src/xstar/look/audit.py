@@ -206,7 +206,7 @@ class _Auditor:
         history = self.history
         task, trace = self.policy.due(history, made.at), None
         if unlike is not None:
-            from xstar.searchers.bo.suggest import DecisionTrace  # at use: SciPy loads slowly
+            from xstar.searchers.bo.trace import DecisionTrace  # at use: SciPy loads slowly
 
             trace = history.memo.put(DecisionTrace())
         due = self.policy.new(history, task, made.at) if isinstance(task, New) else task

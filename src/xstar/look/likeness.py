@@ -19,7 +19,7 @@ from xstar.journal import History, events as ev
 from xstar.journal.trial import Origin
 
 if TYPE_CHECKING:  # SciPy loads slowly
-    from xstar.searchers.bo.suggest import DecisionTrace
+    from xstar.searchers.bo.trace import DecisionTrace
 
 CLOSE = 1e-6
 """Relative difference of numbers that are equal to rounding: more than the last digits that kernels differ in, less than

@@ -17,8 +17,8 @@ from xstar.models.kernels import Array
 from xstar.models.predictive import Mixture, forest_over_budgets, with_budget
 from xstar.models.targets import Targets, choose
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.bo.suggest import DecisionTrace
 from xstar.searchers.bo.surrogate import Data
+from xstar.searchers.bo.trace import DecisionTrace
 from xstar.study.naming import counts_of
 
 MOST_FOREST = 500

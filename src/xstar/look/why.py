@@ -18,7 +18,7 @@ from xstar.journal.known import KnownObjectives
 from xstar.journal.trial import Origin
 from xstar.look.explanation import LaterEvent, Why as Why, completed, reported, started
 from xstar.look.suggestions import compared, known_then, margin
-from xstar.searchers.bo.suggest import DecisionTrace
+from xstar.searchers.bo.trace import DecisionTrace
 from xstar.study.decisions import Policy
 from xstar.study.settings import Settings
 

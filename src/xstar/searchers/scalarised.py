@@ -11,7 +11,6 @@ so that the suggestions of a study spread over the front. A searcher that knows 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -19,8 +18,7 @@ import numpy as np
 from xstar.core.goals import Goal, Goals
 from xstar.core.pareto import Array, non_dominated
 from xstar.journal import History
-from xstar.journal.memo import Memo
-from xstar.journal.trial import Done, New, State, Suggestion, Trial, stand_for
+from xstar.journal.trial import Done, New, Suggestion
 from xstar.searchers.base import Searcher
 
 RHO = 0.05
@@ -42,7 +40,7 @@ def of_several(searcher: Searcher, history: History, task: New, rng: np.random.G
     goals = history.goals
     if not goals.several or (isinstance(searcher, HandlesGoals) and searcher.handles(goals)):
         return searcher.suggest(history, task, rng)
-    return searcher.suggest(Scalarised(history, rng.dirichlet(np.ones(len(goals)))), task, rng)
+    return searcher.suggest(scalarised(history, rng.dirichlet(np.ones(len(goals)))), task, rng)
 
 
 class ScalarGoals(Goals):
@@ -66,30 +64,9 @@ class ScalarGoals(Goals):
         return self.losses(metrics)[0]
 
 
-class Scalarised(History):
-    """A history in which every trial has one loss. It is made for one suggestion, and shares all else with the study's."""
-
-    def __init__(self, history: History, weights: Array) -> None:
-        self.__dict__.update(history.__dict__)
-        observed = np.array([row[2:] for row in history.observed], dtype=np.float64).reshape(-1, len(weights))
-        front = observed[non_dominated(observed)] if len(observed) else np.zeros((1, len(weights)))
-        self.goals = goals = ScalarGoals(history.goals, weights, front.min(axis=0), front.max(axis=0))
-        scalars = goals.of(observed).tolist() if len(observed) else []
-        self.observed = [(*row[:2], s) for row, s in zip(history.observed, scalars, strict=True)]
-        self.observed_inside = [each for each in self.observed if history.trials[each[0]].inside]
-        self.memo = Memo()
-        self.trials = [_scalar(trial, goals) for trial in history.trials]
-        self.running, self.paused, self.waiting = (
-            {number: self.trials[number] for number in of} for of in (history.running, history.paused, history.waiting)
-        )
-
-    @property
-    def best(self) -> Trial | None:
-        complete = [each for each in self.trials if each.state is State.COMPLETE and each.losses is not None]
-        return min(complete, key=lambda trial: (trial.score, trial.number), default=None)
-
-
-def _scalar(trial: Trial, goals: ScalarGoals) -> Trial:
-    made = copy(trial)
-    stand_for(made, goals)
-    return made
+def scalarised(history: History, weights: Array) -> History:
+    """Return the history with one loss for each trial, for one suggestion."""
+    observed = np.array([row[2:] for row in history.observed], dtype=np.float64).reshape(-1, len(weights))
+    front = observed[non_dominated(observed)] if len(observed) else np.zeros((1, len(weights)))
+    goals = ScalarGoals(history.goals, weights, front.min(axis=0), front.max(axis=0))
+    return history.with_goals(goals, goals.of(observed).tolist() if len(observed) else [])

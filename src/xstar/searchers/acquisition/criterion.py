@@ -103,7 +103,8 @@ class Criterion:
                 value, derivatives = negative_lower_bound(at.mean, at.variance, self.confidence)
             values.append(value)
             if gradient:
-                slopes.append(at.gradient(*derivatives())[:, : rows.shape[1]])
+                assert at.to_left is not None, "asked for a gradient that the surrogate does not have"
+                slopes.append(at.to_left(*derivatives())[:, : rows.shape[1]])
         if len(values) == 1:
             return values[0], slopes[0] if gradient else np.zeros_like(rows)
         stacked = np.array(values)

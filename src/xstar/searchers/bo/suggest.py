@@ -22,20 +22,21 @@ This module and those of surrogates are imported when the first model is fitted:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xstar.journal.trial import Config, Done, Origin, Suggestion
+from xstar.journal.trial import Done, Origin, Suggestion
 from xstar.models.kernels import Array
 from xstar.models.linalg import NotPositiveDefinite, single_threaded
-from xstar.models.model import JointModel
+from xstar.models.model import JointModel, Model
 from xstar.searchers.acquisition.criterion import (
     Criterion,
     LogProbability,
     confidence_weight,
+    log_expected_improvement,
 )
 from xstar.searchers.acquisition.hypervolume import HypervolumeCriterion
 from xstar.searchers.acquisition.optimise import (
@@ -50,37 +51,15 @@ from xstar.searchers.acquisition.optimise import (
 from xstar.searchers.acquisition.thompson import JOINT_CANDIDATES, thompson_scores
 from xstar.searchers.base import at_random
 from xstar.searchers.bo.constraints import constraints_of
-from xstar.searchers.bo.incumbents import known_of
+from xstar.searchers.bo.fronts import fronts_of
 from xstar.searchers.bo.networks import NetworkEvolution, with_networks
-from xstar.searchers.bo.surrogate import PROBABLY, Data, Known, Settings, Surrogate
+from xstar.searchers.bo.surrogate import LOCAL_CENTRES, PROBABLY, Data, Known, Settings, Surrogate
+from xstar.searchers.bo.trace import MOST_LEADING, AnyCriterion, DecisionTrace
+from xstar.searchers.bo.transfer import Shifted
 
 LARGE_IMPROVEMENT = 1.0
 """The improvement that exploring suggestions aim for, in standard deviations of the losses. Expected improvement keeps refining
 the incumbent."""
-MOST_LEADING = 6
-APART = 0.05
-"""The share of a parameter's range by which runners-up differ: the optimiser ends at the same point from many starts."""
-
-AnyCriterion = Criterion | HypervolumeCriterion
-
-
-@dataclass
-class DecisionTrace:
-    """What a decision was made of. Who wants one explained puts a trace into ``history.memo`` before it is made again."""
-
-    data: Data | None = None
-    settings: Settings | None = None
-    known: Known | None = None
-    criterion: AnyCriterion | None = None
-    feasible: Sequence[LogProbability] = ()
-    """The models of constraints, and of what fails."""
-    leading: list[tuple[Config, float]] = field(default_factory=list)
-    """The best untried configurations that were compared, with their acquisition values."""
-
-    @property
-    def thompson(self) -> bool:
-        """Whether candidates were compared by a draw of the function."""
-        return self.settings is not None and self.settings.acquisition == "thompson"
 
 
 def suggest(data: Data, surrogate: Surrogate, settings: Settings, rng: np.random.Generator) -> Suggestion | Done:
@@ -94,14 +73,16 @@ def suggest(data: Data, surrogate: Surrogate, settings: Settings, rng: np.random
 
 
 def _suggested(data: Data, surrogate: Surrogate, settings: Settings, rng: np.random.Generator) -> Suggestion | str:
-    history, observed = data.history, data.observed
-    trace = history.memo.get(DecisionTrace)
+    history, observed, trace = data.history, data.observed, data.history.memo.get(DecisionTrace)
 
     # The posteriors, and what is to be improved on.
     known = known_of(data, surrogate, settings, rng) if observed.count >= 2 else Known()
 
     # What probably has a value and is within all bounds.
-    feasible = (settings.constraints or constraints_of)(data, surrogate, () if known.improvable else data.pending, rng)
+    feasible: list[LogProbability] = []
+    if observed.has_failed or len(observed.measured) >= 2:
+        doubtful = () if known.improvable else data.pending
+        feasible = (settings.constraints or constraints_of)(data, surrogate, doubtful, rng)
     if not known.improvable and not feasible:
         return _nothing_known(data)
 
@@ -115,7 +96,9 @@ def _suggested(data: Data, surrogate: Surrogate, settings: Settings, rng: np.ran
 
     # Candidates, best first, and the first of them that was not tried.
     if observed.catalogues:
-        found = _evolved(data, settings, known, criterion, rng)
+        scores = with_networks(observed, criterion, settings.has_gradients)
+        evolution = NetworkEvolution(history, observed, scores, settings.modifiers, settings.exact_neighbours, rng)
+        found = evolution.maximise(known.trials(observed), range(len(history.trials))[-data.limit :])
         if trace is not None:
             trace.leading = found[:MOST_LEADING]
         if not found:
@@ -127,7 +110,7 @@ def _suggested(data: Data, surrogate: Surrogate, settings: Settings, rng: np.ran
         if improves and settings.safe and feasible:
             order = safe_first(order, sum((each(rows)[0] for each in feasible), np.zeros(len(rows))), settings.safe)
         if trace is not None:
-            trace.leading = _leading(data, rows[order], values[order])
+            trace.compared(data, rows[order], values[order])
         decoded = ((observed.cube.decode(rows[index]), float(values[index])) for index in order)
         first = next((each for each in decoded if history.tried(each[0]) is None), None)
         if first is None:
@@ -138,6 +121,94 @@ def _suggested(data: Data, surrogate: Surrogate, settings: Settings, rng: np.ran
         trace.data, trace.settings, trace.known = data, settings, known
         trace.criterion, trace.feasible = criterion, feasible
     return Suggestion(config, _origin(data, settings, known, value, explores))
+
+
+# ---------------------------------------------------------------- posteriors and incumbents
+
+
+def known_of(data: Data, surrogate: Surrogate, settings: Settings, rng: np.random.Generator) -> Known:
+    """Return the posteriors given what is pending, and what is to be improved on."""
+    observed, goals = data.observed, data.observed.goals
+    fits = [surrogate.fit(data, data.losses(goal)) for goal in range(observed.losses.shape[1])]
+    fitted = fits[goals.learned[0]]
+    seen = [each.seen for each in fits if each.seen is not None]
+    possible = observed.feasible(data.history, np.unique(np.concatenate(seen)) if seen else None)
+    tried = observed.X[possible]
+    if data.over_budgets and len(tried):
+        tried = tried[distinct_rows(tried)]
+    waiting = data.inputs_of(data.pending if settings.pending is None else settings.pending)
+    running = observed.rows(data.history.running.values() if settings.running is None else settings.running)
+    if goals.several:
+        return Known(fitted, **fronts_of(data, settings, fits, waiting, tried, running, rng))
+    models, rows = fitted.models, tried
+    everywhere = np.vstack([tried, running]) if len(tried) else tried
+    if settings.ranks_pending:
+        models, rows = _given(models, waiting, settings, rng), everywhere
+    if not len(tried):
+        return Known(fitted, models, posteriors=_unshifted(models))
+    means = [model.means(data.with_budget(rows)) for model in models]
+    most = settings.most_fantasised if data.over_budgets else 0
+    if not settings.ranks_pending:
+        order = _ranked(means)
+        models = _given(models, np.vstack([waiting, data.with_budget(tried[order[:most]])]), settings, rng)
+        centres = tried[order[:LOCAL_CENTRES]]
+        means = [model.means(data.with_budget(everywhere)) for model in models]
+    else:
+        if most:
+            pairs = zip(models, means, strict=True)
+            models = [_fantasised(*pair, data.with_budget(rows), most, settings.fantasies, rng) for pair in pairs]
+            means = [model.means(data.with_budget(rows)) for model in models]
+        centres = rows[_ranked(means)[:LOCAL_CENTRES]]
+    # The incumbent is the lowest posterior mean at observed and running configurations, not a lucky noisy value.
+    incumbents = [each.min(axis=0) for each in means]
+    if settings.lowest_observed and not data.over_budgets:
+        lowest = fitted.targets(observed.loss[possible]).min()
+        incumbents = [np.minimum(lowest, _drawn(model, waiting).min(axis=0, initial=np.inf)) for model in models]
+    return Known(fitted, models, incumbents, centres=centres, posteriors=_unshifted(models))
+
+
+def _given(models: Sequence[Model], pending: Array, settings: Settings, rng: np.random.Generator) -> Sequence[Model]:
+    """Condition the models on fantasies of pending inputs.
+
+    A trial paused below the acquisition's budget can be resumed at any time, so a new configuration must improve on
+    its possible outcome. That outcome is therefore pending, too (noisy expected improvement, Letham et al. 2019).
+    Without this, an observation far below that budget leaves the acquisition function nearly unchanged, and almost
+    the same point is suggested again and again.
+    """
+    return [model.fantasised(pending, settings.fantasies, rng) for model in models] if len(pending) else models
+
+
+def _unshifted(models: Sequence[Model]) -> list[Model]:
+    """Return the models themselves, of residuals where other studies are learned from."""
+    return [each.model if isinstance(each, Shifted) else each for each in models]
+
+
+def _ranked(means: Sequence[Array]) -> NDArray[np.intp]:
+    """Return the order of rows by their means over all models and fantasies, lowest first."""
+    return np.argsort(np.mean([each.mean(axis=1) for each in means], axis=0), kind="stable")
+
+
+def _fantasised(model: Model, mean: Array, inputs: Array, most: int, fantasies: int, rng: np.random.Generator) -> Model:
+    """Condition a model on fantasies of the tried configurations that may improve most on the incumbent."""
+    if len(inputs) > most:
+        at = model.predict(inputs)
+        value, _ = log_expected_improvement(at.mean, at.variance, mean.min(axis=0))
+        inputs = inputs[np.sort(np.argsort(-value, kind="stable")[:most])]
+    return model.fantasised(inputs, fantasies, rng)
+
+
+def _drawn(model: Model, waiting: Array) -> Array:
+    """Return the drawn outcomes of pending trials (J, M), of models that have them; otherwise none: (0, 1)."""
+    inner = model.model if isinstance(model, Shifted) else model
+    drawn: Array | None = getattr(inner, "fantasies", None)
+    if drawn is None:
+        return np.empty((0, 1))
+    return drawn + model.shift(waiting)[:, None] if isinstance(model, Shifted) else drawn
+
+
+def distinct_rows(X: Array) -> NDArray[np.intp]:
+    """Return the index of the first of each set of equal rows, in ascending order."""
+    return np.sort(np.unique(X, axis=0, return_index=True)[1])
 
 
 def _nothing_known(data: Data) -> str:
@@ -191,37 +262,10 @@ def _candidates(
     return maximise(cube, criterion.score, gradient, centres, rng, count)
 
 
-def _evolved(
-    data: Data, settings: Settings, known: Known, criterion: AnyCriterion, rng: np.random.Generator
-) -> list[tuple[Config, float]]:
-    """Maximise over architectures by evolution (NASBOT, B.2)."""
-    observed, started = data.observed, len(data.history.trials)
-    starts: Sequence[int] = ()
-    if known.fitted is not None:
-        starts = np.unique(observed.trial if known.fitted.seen is None else observed.trial[known.fitted.seen]).tolist()
-    scores = with_networks(observed, criterion, settings.has_gradients)
-    options = settings.modifiers, settings.exact_neighbours
-    evolution = NetworkEvolution(data.history, observed, scores, *options, rng)
-    return evolution.maximise(starts, range(max(0, started - data.limit), started))
-
-
 def safe_first(order: NDArray[np.intp], log_p: Array, safe: float) -> NDArray[np.intp]:
     """Return ``order`` with those of a probability of at least ``safe`` first, then those that would probably have a value."""
     unlikely = (log_p < np.log(safe)).astype(int) + (log_p < np.log(PROBABLY))
     return order[np.argsort(unlikely[order], kind="stable")]
-
-
-def _leading(data: Data, rows: Array, values: Array) -> list[tuple[Config, float]]:
-    """Return the best untried configurations that are not next to a better one, from rows in descending order."""
-    found: list[tuple[Config, float]] = []
-    taken: list[Array] = []
-    for row, value in zip(rows, values.tolist(), strict=True):
-        if len(found) < MOST_LEADING and all(float(np.abs(row - other).max()) > APART for other in taken):
-            config = data.observed.cube.decode(row)
-            if data.history.tried(config) is None:
-                found.append((config, value))
-                taken.append(row)
-    return found
 
 
 def _origin(data: Data, settings: Settings, known: Known, value: float, explores: bool) -> Origin:

@@ -17,7 +17,7 @@ symbol           meaning                                                        
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -220,6 +220,15 @@ class Known:
         """The mean standard deviation of the noise, in those of the losses."""
         return float(np.mean([np.sqrt(each.noise) for each in self.posteriors]))
 
+    def trials(self, observed: Observations) -> list[int]:
+        """Return the trials that the surrogate uses."""
+        if self.fitted is None:
+            return []
+        made: list[int] = np.unique(
+            observed.trial if self.fitted.seen is None else observed.trial[self.fitted.seen]
+        ).tolist()
+        return made
+
     @property
     def rows(self) -> int:
         """The number of rows of a model, where it has rows."""
@@ -242,8 +251,3 @@ def with_bad_values(data: Data, sample: Sample) -> tuple[Array, Array]:
         return sample.X, sample.y
     bad = np.full(len(data.bad), np.quantile(sample.y, BAD))
     return np.vstack([sample.X, data.inputs_of(data.bad)]), np.append(sample.y, bad)
-
-
-def kept_as(data: Data, surrogate: Surrogate, sample: Sample) -> tuple[Hashable, ...]:
-    """Return the key of what a surrogate keeps of a sample: that of complete trials alone is another one."""
-    return surrogate, sample.purpose, data.complete

@@ -82,10 +82,8 @@ class SourceMeans:
     """How many columns of an input are the configuration; one with the budget may follow."""
 
     @classmethod
-    def of(cls, history: History, data: Observations, goal: int = 0) -> SourceMeans | None:
-        """Return the models of one objective of all sources; ``None`` if there is no source."""
-        if not history.prior_studies:
-            return None
+    def of(cls, history: History, data: Observations, goal: int = 0) -> SourceMeans:
+        """Return the models of one objective of all sources."""
         key: Hashable = (data.networks_by_index, goal)
         kept = history.memo.get(SourceMeans, key)
         if kept is None:

@@ -52,7 +52,8 @@ class LastLayers:
         if sample.goal is None:
             model = trained(history, options, sample.purpose, last, X, y, mean)
             return Fitted(model.targets, heads(history, sample.purpose, model, X, y, self.sizes.block))
-        model = trained(history, options, "loss", last, X, y, mean, SourceMeans.of(history, observed))
+        sources = SourceMeans.of(history, observed) if history.prior_studies else None
+        model = trained(history, options, "loss", last, X, y, mean, sources)
         bad = bad_inputs(data) if options.bad_values else None
         made = heads(history, "loss", model, X, y, self.sizes.block, bad, of_observations=options.of_observations)
         detail, numbers, leaders = ", n={n}, trained on {last}", {"last": last}, self._leaders(data)

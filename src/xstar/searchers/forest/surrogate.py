@@ -16,7 +16,7 @@ from xstar.models import forest
 from xstar.models.kernels import Array
 from xstar.models.targets import Targets, choose
 from xstar.searchers.bo.observations import last_refit
-from xstar.searchers.bo.surrogate import CONSTRAINT, Data, Fitted, Sample, kept_as, with_bad_values
+from xstar.searchers.bo.surrogate import CONSTRAINT, Data, Fitted, Sample, with_bad_values
 
 REGROW = 50
 """The forest is grown anew when the observations have become more by one in this many, and for every suggestion below twice as
@@ -42,7 +42,7 @@ class Trees:
             grown = self._grown(data, sample, X, y)
             return Fitted(grown.targets, [grown.forest], detail, numbers)
         # Only observations are counted: the rows after them, failed trials that count as bad values, come and go.
-        last, key = last_refit(len(sample.y), REGROW), kept_as(data, self, sample)
+        last, key = last_refit(len(sample.y), REGROW), (self, sample.purpose)
         kept = data.history.memo.get(Grown, *key)
         if kept is None or kept.last != last:
             kept = data.history.memo.put(self._grown(data, sample, X[:last], y[:last]), *key)
@@ -63,7 +63,7 @@ class Trees:
         Which ones is decided at the counts of the refit schedule; the rows after the observations, which are failed trials
         that count as bad values, are always among them.
         """
-        last, key = last_refit(len(y)), kept_as(data, self, sample)
+        last, key = last_refit(len(y)), (self, sample.purpose)
         if len(y) <= self.max_observations:
             return np.arange(len(y))
         kept = data.history.memo.get(Subset, *key)

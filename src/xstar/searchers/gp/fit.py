@@ -36,7 +36,7 @@ from xstar.searchers.acquisition.criterion import LogProbability
 from xstar.searchers.bo.design import has_priors
 from xstar.searchers.bo.inputs import NetworkKernel, NetworkKernelFactory, of_positions
 from xstar.searchers.bo.observations import Observations, last_refit
-from xstar.searchers.bo.surrogate import BAD, PROBABLY, Data, Fitted, Sample, Settings, kept_as
+from xstar.searchers.bo.surrogate import BAD, PROBABLY, Data, Fitted, Sample, Settings
 from xstar.searchers.bo.transfer import Shift, Shifted, SourceMeans
 from xstar.searchers.bo.user_prior import prior_term, trusted
 
@@ -104,11 +104,12 @@ class GaussianProcess:
     def fit(self, data: Data, sample: Sample) -> Fitted:
         """Return the posteriors given all observations and the trials that count as bad values."""
         history, last, count = data.history, last_refit(len(sample.y)), len(sample.y)
+        key = self, sample.purpose, data.complete
         if sample.goal in data.observed.goals.known:  # only the scale of its losses
             return Fitted(Targets.of(sample.y[:last], transform=self.transform), ())
-        kept = history.memo.get(Refit, *kept_as(data, self, sample))
+        kept = history.memo.get(Refit, *key)
         if kept is None or kept.last != last:
-            kept = history.memo.put(self._refit(data, sample, last), *kept_as(data, self, sample))
+            kept = history.memo.put(self._refit(data, sample, last), *key)
         new = np.arange(last, count)
         new = new[~np.isin(sample.budget[new], kept.uninformative)]
         X, y = sample.X[new], kept.targets(sample.y[new])
@@ -146,8 +147,8 @@ class GaussianProcess:
             left_out = uninformative(targets(y), budget)
             chosen = chosen[~np.isin(budget[chosen], left_out)]
         inputs, outputs, shift = X[chosen], targets(y[chosen]), None
-        if sample.goal is not None and (sources := SourceMeans.of(data.history, observed, sample.goal)) is not None:
-            shift = sources.shift(inputs, outputs)
+        if sample.goal is not None and data.history.prior_studies:
+            shift = SourceMeans.of(data.history, observed, sample.goal).shift(inputs, outputs)
             outputs = outputs - shift(inputs)
         prior = self._prior(data) if is_loss else at_full_budget(of_positions(observed))
 
