@@ -85,6 +85,15 @@ def test_none_in_settings_stands_only_where_it_means_something() -> None:
     assert options.file_settings(settings, Path("f.py")) == {"checkpoints": None, "seed": None, "trials": 3}
 
 
+def test_the_command_line_wins_over_a_part_of_an_executor() -> None:
+    found = options.file_settings({"executor": xs.Processes(4, timeout=9), "seed": 1}, Path("f.py"))
+    assert found == {"workers": 4, "timeout": 9, "seed": 1}
+    with pytest.raises(InvalidArgument, match="workers: must be left out beside"):
+        options.file_settings({"executor": xs.Processes(4), "workers": 2}, Path("f.py"))
+    ray = xs.Ray(slots=2)
+    assert options.file_settings({"executor": ray}, Path("f.py")) == {"executor": ray}
+
+
 @pytest.mark.parametrize(
     ("name", "remedy"),
     [("trails", "did you mean 'trials'"), ("watch", ""), ("space", ""), ("colour", "there are trials")],

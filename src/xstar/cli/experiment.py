@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -29,6 +29,7 @@ from xstar.space import Space
 
 SECTIONS = ("program", "space", "settings")
 PARTS: Mapping[str, Registry[Any]] = {"searcher": SEARCHERS, "scheduler": SCHEDULERS}
+OF_PROGRAM = [each.name for each in fields(Command) if each.name != "metric"]
 COMMAND = 'e.g. command = "python train.py --lr {lr}"'
 
 
@@ -78,6 +79,14 @@ class _File:
             if not self.data.get(name):
                 raise InvalidArgument(str(self.path), f"must have a section [{name}]", sorted(self.data), remedy)
 
+    def _check_keys(self, section: str, allowed: Sequence[str], other: str, theirs: Sequence[str]) -> None:
+        for key in self.data.get(section, {}):
+            if key not in allowed:
+                remedy = nearest(key, allowed)
+                if key in theirs:
+                    remedy = f"it goes into [{other}]" + (f"; or {remedy}" if "did you mean" in remedy else "")
+                raise self._error((section, key), f"may have {', '.join(allowed)}", f"{key} = …", remedy)
+
     def _space(self) -> Space:
         made = {}
         for name, given in self.data["space"].items():
@@ -91,13 +100,7 @@ class _File:
 
     def _command(self) -> Command:
         given = self.data["program"]
-        allowed = [each.name for each in fields(Command) if each.name != "metric"]
-        for key in given:
-            if key not in allowed:
-                remedy = nearest(key, allowed)
-                if key in file_keys():
-                    remedy = "it goes into [settings]" + (f"; or {remedy}" if "did you mean" in remedy else "")
-                raise self._error(("program", key), f"may have {', '.join(allowed)}", f"{key} = …", remedy)
+        self._check_keys("program", OF_PROGRAM, "settings", file_keys())
         if "command" not in given:
             raise self._error(("program",), "must have a command", sorted(given), COMMAND)
         folder = self.path.absolute().parent / given.get("directory", ".")
@@ -123,12 +126,8 @@ class _File:
 
     def _settings(self) -> dict[str, Any]:
         made: dict[str, Any] = {}
-        allowed = file_keys()
+        self._check_keys("settings", file_keys(), "program", OF_PROGRAM)
         for key, value in self.data.get("settings", {}).items():
-            if key not in allowed:
-                known = [each.name for each in fields(Command)]
-                remedy = "it goes into [program]" if key in known else nearest(key, allowed)
-                raise self._error(("settings", key), f"may have {', '.join(allowed)}", f"{key} = …", remedy)
             with self._at("settings", key):
                 made[key] = _setting(key, value)
         return made

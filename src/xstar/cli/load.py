@@ -21,8 +21,8 @@ from xstar.space import Space
 
 DEFAULT_SPACE = "space"
 OBJECTIVES = ("objective", "train")
-OTHERS = "check the path; what runs a program in any language is a TOML file, and `xstar init` writes one"
 """What an objective may be called so that it need not be named."""
+OTHERS = "check the path; what runs a program in any language is a TOML file, and `xstar init` writes one"
 
 
 @dataclass(frozen=True, slots=True)

@@ -264,9 +264,18 @@ def file_settings(settings: Mapping[str, Any], path: Path) -> dict[str, Any]:
     if unknown := [name for name in settings if name not in allowed]:
         remedy = nearest(str(unknown[0]), allowed)
         raise InvalidArgument(f"settings in {path}", f"may have {', '.join(allowed)}", unknown, remedy)
-    return {
+    found = {
         name: value for name, value in settings.items() if value is not None or NoneType in get_args(TYPES.get(name))
     }
+    if isinstance(
+        executor := found.get("executor"), Processes
+    ):  # flat, so that the command line wins over a part of it
+        chosen(executor, found.get("workers", 1))
+        del found["executor"]
+        found |= {
+            each.name: value for each in fields(executor) if (value := getattr(executor, each.name)) != each.default
+        }
+    return found
 
 
 File = Annotated[
