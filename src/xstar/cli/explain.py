@@ -17,7 +17,7 @@ from xstar.cli.work import known_of
 from xstar.core.words import plural
 from xstar.journal import events as ev
 from xstar.look.progress import Tracker
-from xstar.look.progress.terminal import drawing
+from xstar.look.progress.terminal import draw
 from xstar.look.view import existing, look
 from xstar.study import DEFAULT_STORAGE, NO_LIMITS
 
@@ -88,9 +88,9 @@ def watch(
     with look(study, storage) as view:
         tracker = Tracker(view, NO_LIMITS)
         if once or not out.is_terminal:
-            out.print(drawing(tracker))
+            out.print(draw(tracker))
             return
-        with Live(console=out, get_renderable=lambda: drawing(tracker), refresh_per_second=4) as live:
+        with Live(console=out, get_renderable=lambda: draw(tracker), refresh_per_second=4) as live:
             try:
                 while True:
                     time.sleep(every)

@@ -24,15 +24,15 @@ from xstar.look.describe import (
     describe,
     describe_all,
     describe_exactly,
-    facts,
     hypervolume,
+    list_facts,
     reasons,
-    value_of,
+    say_value,
     whole_trial,
 )
-from xstar.look.progress.terminal import STYLES, counted
+from xstar.look.progress.terminal import STYLES, colour_counts
 from xstar.look.view import StudyView, existing, look
-from xstar.study.naming import reached
+from xstar.study.naming import say_reached
 from xstar.study.tradeoffs import no_value
 
 MOST_REASONS = 10
@@ -89,7 +89,7 @@ def show(
         if history.front and history.goals.several:
             _show_front(out, history, made)
         elif (best := made["best"]) is not None:
-            _show_best(out, view, reached(best["number"], best["state"], best["budget"]), "best: ")
+            _show_best(out, view, say_reached(best["number"], best["state"], best["budget"]), "best: ")
         if made["latest"]:
             table = _trials_table(made)
             table.title = f"the last {len(made['latest'])} of {plural(made['trials'], 'trial')}"
@@ -155,7 +155,7 @@ def _show_settings(out: Console, made: Description, files: Path) -> None:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim")
     table.add_row("study", Text(made["name"] or "", "bold"))
-    for name, words in facts(made):
+    for name, words in list_facts(made):
         table.add_row(name, words)
     table.add_row("retries", str(made["retries"]))
     table.add_row("created", f"{_date(made['created'])} by xstar {made['version']}")
@@ -163,7 +163,7 @@ def _show_settings(out: Console, made: Description, files: Path) -> None:
     for place, (name, written) in enumerate(made["parameters"].items()):
         table.add_row("space" if place == 0 else "", f"{name} = {written}")
     out.print(table)
-    out.print(Text("trials: ").append_text(counted(made["counts"])))
+    out.print(Text("trials: ").append_text(colour_counts(made["counts"])))
 
 
 def _trials_table(made: Description) -> Table:
@@ -175,7 +175,12 @@ def _trials_table(made: Description) -> Table:
         table.add_column(name, overflow="fold")
     for trial in trials:
         state = Text(trial["state"], STYLES[State(trial["state"])])
-        told = (value_of(trial), str(trial["budget"]), seconds(trial["seconds"]), *([trial["host"]] if several else []))
+        told = (
+            say_value(trial),
+            str(trial["budget"]),
+            seconds(trial["seconds"]),
+            *([trial["host"]] if several else []),
+        )
         table.add_row(str(trial["number"]), state, *told, short_config(trial["config"]), trial["origin"])
     return table
 

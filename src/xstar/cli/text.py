@@ -17,7 +17,7 @@ from rich.text import Text
 from xstar.core.words import TERMINAL_COMMANDS, last_line, number, plural, seconds
 from xstar.errors import InvalidArgument
 from xstar.look.progress import Tracker
-from xstar.look.progress.terminal import console_on, counted
+from xstar.look.progress.terminal import colour_counts, console_on
 from xstar.study import DEFAULT_STORAGE
 from xstar.study.naming import counts_of, headline
 
@@ -87,7 +87,7 @@ def print_summary(console: Console, tracker: Tracker, reason: str, storage: str)
         after = f", {plural(best.budget, 'epoch')}" if best.target is not None else ""
         console.print(text.append(f" (trial {best.number}{after}, {study.history.created.direction}d)"))
         console.print(table_of(("parameter", "value"), study.history.space.dump(best.config)))
-    console.print(Text("trials: ").append_text(counted(counts_of(study.history))))
+    console.print(Text("trials: ").append_text(colour_counts(counts_of(study.history))))
     if study.history.paused:
         budgets = ", ".join(map(str, sorted({trial.budget for trial in study.history.paused.values()})))
         rungs = (

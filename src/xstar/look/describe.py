@@ -272,18 +272,18 @@ def describe_exactly(view: StudyView, latest: int = LATEST) -> dict[str, Any]:
 # ---------------------------------------------------------------- in words, for tables of all kinds
 
 
-def in_words(counts: dict[str, int]) -> str:
+def say_counts(counts: dict[str, int]) -> str:
     """``2 complete, 1 failed``."""
     return ", ".join(f"{count} {state}" for state, count in counts.items()) or "no trials yet"
 
 
-def value_of(trial: TrialRow, digits: int = 5) -> str:
+def say_value(trial: TrialRow, digits: int = 5) -> str:
     """Its value for a table, its values where there are several; a dash where there is none."""
     known = [trial["value"]] if trial["value"] is not None else list(trial["values"].values())
     return ", ".join(number(value, digits) for value in known) or number(None)
 
 
-def facts(made: Description) -> list[tuple[str, str]]:
+def list_facts(made: Description) -> list[tuple[str, str]]:
     """What a study is, line by line."""
     found = [
         ("goal", made["goal"]),

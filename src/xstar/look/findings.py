@@ -12,7 +12,7 @@ from xstar.errors import NoValue
 from xstar.journal import History
 from xstar.journal.constraints import how_many_beyond
 from xstar.journal.trial import State, Trial, losses_of
-from xstar.look.describe import Description, in_words
+from xstar.look.describe import Description, say_counts
 from xstar.look.plots import failures, importance
 from xstar.look.plots.source import valued
 from xstar.look.view import StudyView
@@ -69,7 +69,7 @@ def searched(history: History, made: Description) -> str:
     ends = [trial.reports[-1].at for trial in history.trials if trial.reports]
     took = f" in {seconds(max(ends) - made['created'])}" if ends else ""
     effort = f", {made['epochs']:,} epochs together" if made["epochs"] > made["trials"] else ""
-    return f"{text} {plural(made['trials'], 'trial')}{took}{effort}: {in_words(made['counts'])}."
+    return f"{text} {plural(made['trials'], 'trial')}{took}{effort}: {say_counts(made['counts'])}."
 
 
 def found(history: History) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 from xstar.core.markup import escaped, table, value
 from xstar.core.words import number, plural, seconds
 from xstar.journal import History
-from xstar.look.describe import describe, facts, hypervolume, in_words, trial_row, value_of
+from xstar.look.describe import describe, hypervolume, list_facts, say_counts, say_value, trial_row
 from xstar.look.view import StudyView
 
 LATEST = 5
@@ -23,7 +23,7 @@ def study_as_html(view: StudyView, stored: str) -> str:
     def written(config: dict[str, object]) -> str:
         return ", ".join(f"{name}={value(given)}" for name, given in config.items())
 
-    rows = [*facts(made), ("stored", stored), ("trials", in_words(made["counts"]))]
+    rows = [*list_facts(made), ("stored", stored), ("trials", say_counts(made["counts"]))]
     if (best := made["best"]) is not None:
         rows.append(("best", f"{number(best['value'], 6)} (trial {best['number']}): {written(best['config'])}"))
     parts = [f"<b>Study {escaped(made['name'] or '')}</b>", table((), rows)]
@@ -35,7 +35,7 @@ def study_as_html(view: StudyView, stored: str) -> str:
         for each in made["latest"]:
             took = seconds(each["seconds"])
             last.append(
-                (each["number"], each["state"], value_of(each, 6), each["budget"], took, written(each["config"]))
+                (each["number"], each["state"], say_value(each, 6), each["budget"], took, written(each["config"]))
             )
         parts.append(table(head, last))
     return f"<div>{''.join(parts)}</div>"

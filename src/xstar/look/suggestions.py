@@ -10,7 +10,7 @@ import numpy as np
 from xstar.core.words import number, plural
 from xstar.journal import History
 from xstar.journal.trial import Config
-from xstar.look.describe import in_words, size_of
+from xstar.look.describe import say_counts, size_of
 from xstar.look.explanation import Candidate, Why
 from xstar.look.plots.networks import graph_of
 from xstar.models.kernels import Array
@@ -28,7 +28,7 @@ MOST_FOREST = 500
 def known_then(history: History) -> str:
     """What there was to learn from, in words."""
     text = f"After {plural(history.seen, 'event')} there were {plural(len(history.trials), 'trial')}"
-    text += f" ({in_words(counts_of(history))})" if history.trials else ""
+    text += f" ({say_counts(counts_of(history))})" if history.trials else ""
     if history.best is not None:
         best = history.best
         text += f"; the best {history.created.metric} was {number(best.value, 6)} (trial {best.number})"

@@ -89,6 +89,6 @@ def counts_of(history: History) -> dict[str, int]:
     return {state.value: history.count(state) for state in State if history.count(state)}
 
 
-def reached(number: int, state: str, budget: int) -> str:
+def say_reached(number: int, state: str, budget: int) -> str:
     """Which trial, and how far it got unless it is complete: ``trial 7``, ``trial 7, paused after 9 epochs``."""
     return f"trial {number}" + ("" if state == "complete" else f", {state} after {plural(budget, 'epoch')}")

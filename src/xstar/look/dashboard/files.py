@@ -32,11 +32,11 @@ def listed(folders: Folders, trial: Trial) -> list[dict[str, Any]]:
 
 STREAMS = {"stdout": "stdout.txt", "stderr": "stderr.txt"}
 MOST_BYTES = 65_536
-"""Of one answer: the end of a log, or what follows a place in it."""
+"""Of the end of a log."""
 
 
-def printed(folders: Folders, trial: Trial, stream: str, offset: int | None) -> dict[str, Any]:
-    """Text of a log from ``offset`` on, or its end; ``next`` is the offset to go on from."""
+def printed(folders: Folders, trial: Trial, stream: str) -> dict[str, Any]:
+    """The end of a log, from its byte ``offset`` on."""
     if stream not in STREAMS:
         raise InvalidArgument("stream", f"must be one of {', '.join(STREAMS)}", stream)
     folder = folders.of(trial)
@@ -46,16 +46,14 @@ def printed(folders: Folders, trial: Trial, stream: str, offset: int | None) -> 
     try:
         file = os.open(folder / STREAMS[stream], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
-        return {"text": "", "offset": 0, "next": 0, "size": 0, "missing": True}
+        return {"text": "", "offset": 0, "size": 0, "missing": True}
     except OSError as error:
         raise StorageError(f"the {stream} of trial {trial.number} cannot be read: {error.strerror}") from None
-    try:
+    with os.fdopen(file, "rb") as log:
         about = os.fstat(file)
         if not stat.S_ISREG(about.st_mode):
             raise StorageError(f"the {stream} of trial {trial.number} is not a regular file")
-        start = max(0, about.st_size - MOST_BYTES) if offset is None else min(max(0, offset), about.st_size)
-        data = os.pread(file, MOST_BYTES, start)
-    finally:
-        os.close(file)
-    text = data.decode("utf-8", errors="replace")
-    return {"text": text, "offset": start, "next": start + len(data), "size": about.st_size, "missing": False}
+        start = max(0, about.st_size - MOST_BYTES)
+        log.seek(start)
+        text = log.read(MOST_BYTES).decode("utf-8", errors="replace")
+    return {"text": text, "offset": start, "size": about.st_size, "missing": False}

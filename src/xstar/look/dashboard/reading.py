@@ -52,26 +52,26 @@ class Reading:
         feed = self.feeds.peek(name)
         if feed is not None:
             with feed.lock:
-                return glance(feed.view, events)
+                return summarise(feed.view, events)
         known = self._cards.get(name)
         if known is not None and known[0] == events:
             return known[1]
         if events > SMALL:
             return {"name": name, "seen": 0, "total": events}
         try:
-            made = glance(self.feeds.read(name).view, events)
+            made = summarise(self.feeds.read(name).view, events)
         except XstarError as error:  # say, a kind of parameter that only its own package can read
             made = {"name": name, "seen": 0, "total": events, "error": str(error)}
         self._cards[name] = (events, made)
         return made
 
 
-def glance(view: StudyView, total: int | None) -> dict[str, Any]:
+def summarise(view: StudyView, total: int | None) -> dict[str, Any]:
     """A study at a glance, and how many events its journal has."""
     return {**describe(view), "total": max(view.history.seen, total or 0)}
 
 
-def written(made: Any) -> bytes:
+def dump_json(made: Any) -> bytes:
     """JSON, in ASCII: half of a surrogate pair in a stored text has no other form."""
     return json.dumps(made, allow_nan=False, separators=(",", ":")).encode()
 
@@ -80,12 +80,12 @@ class Answer(JSONResponse):
     """JSON in ASCII."""
 
     def render(self, content: Any) -> bytes:
-        return written(content)
+        return dump_json(content)
 
 
-def shared(feed: Feed, question: Hashable, at: int | None, use: Callable[[StudyView], Any]) -> Response:
+def answer_once(feed: Feed, question: Hashable, at: int | None, use: Callable[[StudyView], Any]) -> Response:
     """What ``use`` makes of a study at a moment: once for all who ask the same question."""
-    return Response(feed.answers.get(question, lambda: written(feed.at(at, use))), media_type="application/json")
+    return Response(feed.answers.get(question, lambda: dump_json(feed.at(at, use))), media_type="application/json")
 
 
 def figure(feed: Feed, name: str, at: int | None, words: dict[str, str], others: list[Feed]) -> bytes:
@@ -102,7 +102,7 @@ def figure(feed: Feed, name: str, at: int | None, words: dict[str, str], others:
             if others:
                 options["others"] = [other.view for other in others]
             made = feed.at(at, lambda moment: found.figure(moment, **options))
-        return written(made)
+        return dump_json(made)
 
     return feed.answers.get(key, make)
 
@@ -153,9 +153,9 @@ def router(reading: Reading) -> APIRouter:
 
         def use(moment: StudyView) -> dict[str, Any]:
             plots = [each.name for each in KINDS.values() if each.suits(moment.history)]
-            return {**glance(moment, total), "plots": plots, "now": feed.history.seen}
+            return {**summarise(moment, total), "plots": plots, "now": feed.history.seen}
 
-        return shared(feed, ("study", at, feed.history.seen, total), at, use)
+        return answer_once(feed, ("study", at, feed.history.seen, total), at, use)
 
     @api.get("/studies/{name}/plots/{plot}")
     def plot(request: Request, name: str, plot: str, at: At = None) -> Response:
@@ -189,7 +189,7 @@ def router(reading: Reading) -> APIRouter:
 
         feed = feeds.get(name)
         question = ("trials", at or feed.history.seen, filter, tuple(state or ()), sort, descending, page, size)
-        return shared(feed, question, at, use)
+        return answer_once(feed, question, at, use)
 
     @api.get("/studies/{name}/trials/{number}")
     def trial(name: str, number: Number, at: At = None) -> Response:
@@ -203,15 +203,10 @@ def router(reading: Reading) -> APIRouter:
         return Answer(feeds.get(name).at(at, use))
 
     @api.get("/studies/{name}/trials/{number}/log")
-    def log(
-        name: str,
-        number: Number,
-        stream: Annotated[str, Query(max_length=20)] = "stdout",
-        offset: Annotated[int | None, Query(ge=0, le=2**53)] = None,
-    ) -> Response:
-        """What the trial printed: the end, or what follows ``offset``."""
+    def log(name: str, number: Number, stream: Annotated[str, Query(max_length=20)] = "stdout") -> Response:
+        """The end of what the trial printed."""
         view = feeds.get(name).view
-        return Answer(files.printed(view.files(reading.directory), view.trial(number), stream, offset))
+        return Answer(files.printed(view.files(reading.directory), view.trial(number), stream))
 
     @api.get("/studies/{name}/trials/{number}/networks/{parameter}")
     def drawing(name: str, number: Number, parameter: str) -> Response:

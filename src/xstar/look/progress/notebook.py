@@ -10,7 +10,7 @@ from typing import Any
 from rich.terminal_theme import TerminalTheme
 
 from xstar.look.progress.lines import choice_of
-from xstar.look.progress.terminal import console_on, drawing
+from xstar.look.progress.terminal import console_on, draw
 from xstar.look.progress.tracker import Progress, Tracker
 
 REFRESH = 1.0
@@ -74,7 +74,7 @@ class NotebookProgress(Progress):
         """The study as it stands, by MIME type: HTML, and plain text for what shows none."""
         out = console_on(io.StringIO(), record=True, width=WIDTH, force_jupyter=False)
         texts = [choice_of(self.tracker.study.history), *self._messages]
-        out.print(drawing(self.tracker, self.ending, running=not self._over.is_set()))
+        out.print(draw(self.tracker, self.ending, running=not self._over.is_set()))
         out.print("\n".join(filter(None, texts)), end="")
         html = out.export_html(theme=THEME, inline_styles=True, code_format=FRAME, clear=False)
         return {"text/html": html, "text/plain": out.export_text()}

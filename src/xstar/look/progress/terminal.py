@@ -21,7 +21,7 @@ from xstar.journal.trial import State, Trial
 from xstar.look.progress.lines import LogProgress, choice_of, in_a_line
 from xstar.look.progress.tracker import BROKEN, Progress, Tracker
 from xstar.study import Limits, Study
-from xstar.study.naming import counts_of, headline, reached
+from xstar.study.naming import counts_of, headline, say_reached
 
 REFRESHES = 4
 """Redraws per second: a table that changes faster cannot be read, and each redraw takes a few milliseconds of a core."""
@@ -61,13 +61,13 @@ def console_on(stream: IO[str], **given: Any) -> Console:
     return _HarmlessConsole(file=stream, markup=False, emoji=False, highlight=False, **given)
 
 
-def counted(counts: Mapping[str, int]) -> Text:
+def colour_counts(counts: Mapping[str, int]) -> Text:
     """How many trials are in each state, each in its colour."""
     parts = [Text(f"{count} {state}", STYLES[State(state)]) for state, count in counts.items()]
     return Text(", ").join(parts) if parts else Text("no trials yet")
 
 
-def drawing(tracker: Tracker, ending: str | None = None, *, running: bool = True) -> RenderableType:
+def draw(tracker: Tracker, ending: str | None = None, *, running: bool = True) -> RenderableType:
     """A search at a glance, and the trials that run."""
     live = list(tracker.study.history.running.values()) if running else []
     facts = _facts(tracker, ending)
@@ -87,13 +87,13 @@ def _facts(tracker: Tracker, ending: str | None) -> Table:
         facts.add_row("done", done)
     if tracker.takes_part:  # who looks on does not know when it began
         facts.add_row("pace", _pace(tracker, over=ending is not None))
-    facts.add_row("trials", counted(counts_of(history)))
+    facts.add_row("trials", colour_counts(counts_of(history)))
     if tracker.rungs:
         (first, count), *rest = tracker.rungs
         facts.add_row("rungs", ", ".join([f"{count} at epoch {first}", *(f"{n} at {budget}" for budget, n in rest)]))
     which = ""
     if best is not None:
-        which = f"  {reached(best.number, best.state.value, best.budget)}  {short_config(best.config)}"
+        which = f"  {say_reached(best.number, best.state.value, best.budget)}  {short_config(best.config)}"
     found = headline(history, 5)
     shown = Text().append(found, "bold green").append(which) if found else Text("none yet", "dim")
     facts.add_row("best", shown)
@@ -219,7 +219,7 @@ class LiveProgress(Progress):
 
     def render(self) -> RenderableType:
         """Everything at a glance, from the study as it stands."""
-        shown = drawing(self.tracker, self.ending, running=not self._over)
+        shown = draw(self.tracker, self.ending, running=not self._over)
         # A short last line: the terminal writes its own ^C there, and on a full one it would shift the table by a line.
         how = Text("Ctrl-C ends running trials at their next report", "dim")
         return shown if self._over else Group(shown, how)
