@@ -28,10 +28,10 @@ from benchmarks.workloads.curve_states import State
 from xstar.core.randomness import Streams
 from xstar.models.forest import Forest, Growth
 from xstar.models.gp import Posterior, fit
+from xstar.models.gp_prior import OVER_BUDGETS, GPPrior, over_budgets, over_configurations
 from xstar.models.kernels import Array
 from xstar.models.linear import Basis, Head, Statistics, sample
 from xstar.models.quadratic import Quadratic
-from xstar.models.surrogate import OVER_BUDGETS, Surrogate, over_budgets, over_configurations
 from xstar.models.targets import Targets
 from xstar.searchers.dngo.fit import DNGOOptions, networks_of
 
@@ -77,7 +77,7 @@ def _mixture(parts: Sequence[Predict]) -> Predict:
     return predict
 
 
-def _process(surrogate: Callable[[State], Surrogate]) -> Fit:
+def _process(surrogate: Callable[[State], GPPrior]) -> Fit:
     def make(state: State, targets: Array) -> Predict:
         made, full = surrogate(state), state.levels[-1]
         inputs = np.column_stack([state.X, state.budget / full])
@@ -96,7 +96,7 @@ def _of_name(name: str) -> Fit:
     return _process(lambda state: over_budgets(state.inputs, name))
 
 
-def _converging(state: State) -> Surrogate:
+def _converging(state: State) -> GPPrior:
     return ConvergingCurves(*over_configurations(state.inputs), state.levels[0] / state.levels[-1])
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from benchmarks.harness.problems import named
 from xstar.core.randomness import Streams
 from xstar.journal import History
+from xstar.models.gp_prior import Inputs
 from xstar.models.kernels import Array
-from xstar.models.surrogate import Inputs
 from xstar.searchers.bo.observations import Observations
 from xstar.space import Config
 from xstar.testing.problems import Problem

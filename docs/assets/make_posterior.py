@@ -14,7 +14,7 @@ import numpy as np
 
 import xstar as xs
 from xstar.models.gp import Posterior, fit
-from xstar.models.surrogate import Inputs, over_budgets
+from xstar.models.gp_prior import Inputs, over_budgets
 from xstar.models.targets import Targets
 from xstar.schedulers import ASHA
 from xstar.searchers import GP

@@ -15,9 +15,9 @@ from benchmarks.workloads.curve_models import Fitted, fitted
 from benchmarks.workloads.curve_states import State
 from xstar.journal.memo import Memo
 from xstar.models.gp import negative_log_posterior
+from xstar.models.gp_prior import Inputs, over_configurations
 from xstar.models.kernels import Array
 from xstar.models.quadratic import Quadratic
-from xstar.models.surrogate import Inputs, over_configurations
 from xstar.searchers.dngo.fit import DNGOOptions, heads, trained
 
 INPUTS = Inputs((0, 1), ("a", "b"))

@@ -13,10 +13,10 @@ from sklearn.gaussian_process import GaussianProcessRegressor, kernels as sk
 from tests.models.differences import slopes
 from tests.models.linear_kernel import Linear
 from xstar.models.gp import Posterior, fit, log_posterior, negative_log_posterior, sample_fits
+from xstar.models.gp_prior import GPPrior, Inputs, Plain, at_full_budget, over_budgets
 from xstar.models.kernels import Stationary
 from xstar.models.linalg import NotPositiveDefinite, backward, cholesky, forward
 from xstar.models.priors import Prior
-from xstar.models.surrogate import Inputs, Plain, Surrogate, at_full_budget, over_budgets
 
 Array = NDArray[np.float64]
 
@@ -33,7 +33,7 @@ def at(noise: float = NOISE) -> Array:
     return np.concatenate([[MEAN], np.log(LENGTHS), [np.log(SCALE), np.log(noise)]])
 
 
-def middle(surrogate: Surrogate) -> Array:
+def middle(surrogate: GPPrior) -> Array:
     """The centre of the priors, whatever they are, with some noise."""
     return np.array([*(prior.centre for prior in surrogate.priors[:-1]), np.log(0.01)])
 
@@ -137,7 +137,7 @@ def test_predict_and_means_agree_and_noise_shrinks_to_the_data() -> None:
 @pytest.mark.parametrize("name", ["flat", "decay", "matern"])
 def test_gradient_of_a_prediction(name: str) -> None:
     flat = name == "flat"
-    surrogate: Surrogate = at_full_budget(INPUTS) if flat else over_budgets(INPUTS, name)
+    surrogate: GPPrior = at_full_budget(INPUTS) if flat else over_budgets(INPUTS, name)
     X, y, rng = data() if flat else joint_data()
     theta = middle(surrogate)
     posterior = Posterior.of(surrogate, theta, X, y).extended(X[:3] * 0.9, np.empty(0), rng.standard_normal((3, 4)))

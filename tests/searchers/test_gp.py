@@ -14,7 +14,7 @@ from tests.searchers.cases import SQUARE, ask, awkward, best_value, bowl, run
 from xstar.journal import Memo
 from xstar.look.audit import audit
 from xstar.models.gp import Posterior
-from xstar.models.surrogate import Inputs, over_budgets
+from xstar.models.gp_prior import Inputs, over_budgets
 from xstar.searchers import GP
 from xstar.searchers.acquisition.thompson import thompson_scores
 from xstar.searchers.bo import suggest as decision

@@ -9,8 +9,8 @@ import pytest
 
 import xstar as xs
 from tests.searchers.cases import SQUARE, run
+from xstar.models.gp_prior import length_prior
 from xstar.models.priors import LENGTH, SHARED_LENGTH, SWITCH_LENGTH, Prior
-from xstar.models.surrogate import length_prior
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.bo.surrogate import Data
 from xstar.searchers.gp import fit as gp_fit

@@ -146,7 +146,7 @@ def test_which_failures_count_as_bad() -> None:
         by_gp = Data(study.history, Observations.of(study.history))
         bad = bad_inputs(Data(study.history, Observations.of(study.history, networks_by_index=False)))
         assert bad is not None
-        return len(by_gp.bad), len(bad.lasting) + len(bad.others)
+        return len(by_gp.bad_trials), len(bad.lasting) + len(bad.others)
 
     for kind, most in (("exception", 0.8), ("infeasible", 1.0)):
         study = xs.Study(SQUARE, method="random", seed=1)

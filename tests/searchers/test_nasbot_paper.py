@@ -21,7 +21,7 @@ from xstar.searchers import NASBOTPaper
 from xstar.searchers.acquisition import evolve
 from xstar.searchers.acquisition.criterion import Criterion
 from xstar.searchers.bo.observations import Observations
-from xstar.searchers.bo.surrogate import Settings
+from xstar.searchers.bo.surrogate import DecisionSettings
 from xstar.searchers.bo.trace import DecisionTrace
 from xstar.searchers.nasbot import DRAWS
 
@@ -178,4 +178,4 @@ def test_the_evolution_is_that_of_b_2() -> None:
     assert evolve.evaluations(400) == 2 * evolve.evaluations(100) == 500
     assert evolve.generation(400) == 2 * evolve.generation(100) == 60
     assert modifiers.STEPS == (0.5, 0.25, 0.125, 0.075, 0.05)
-    assert modifiers.KINDS[Settings("nasbot-paper").modifiers] == modifiers.MODIFIERS
+    assert modifiers.KINDS[DecisionSettings("nasbot-paper").modifiers] == modifiers.MODIFIERS

@@ -15,9 +15,8 @@ from xstar.schedulers import ASHA
 from xstar.searchers import TPE
 from xstar.searchers.bo.observations import Observations
 from xstar.searchers.tpe import fit
-from xstar.searchers.tpe.fit import TPEOptions, split, thinned
+from xstar.searchers.tpe.fit import split, thinned
 
-OPTIONS = TPEOptions(gamma=0.1, candidates=24, random_fraction=0.0)
 NETS = xs.Space(net=xs.nets.MLP(inputs=4), lr=xs.Float(1e-3, 1, log=True))
 
 
@@ -25,11 +24,11 @@ def test_the_best_tenth_is_good(monkeypatch: pytest.MonkeyPatch) -> None:
     study = xs.Study(SQUARE, method="tpe", seed=0)
     run(study, 35)
     data = Observations.of(study.history, False)
-    found = split(OPTIONS, study.history, data)
+    found = split(TPE(), study.history, data)
     assert sorted(data.loss[found.good]) == sorted(data.loss)[:4]
     assert sorted([*found.good, *found.bad]) == list(range(35))
     monkeypatch.setattr(fit, "MOST_GOOD", 2)
-    assert len(split(OPTIONS, study.history, data).good) == 2
+    assert len(split(TPE(), study.history, data).good) == 2
 
 
 def test_infeasible_and_failed_trials_are_bad() -> None:
@@ -38,7 +37,7 @@ def test_infeasible_and_failed_trials_are_bad() -> None:
         trial = ask(study)
         study.tell(trial, {"value": trial.config["x"], "low": 0.5 - trial.config["x"]})
     data = Observations.of(study.history, False)
-    found = split(OPTIONS, study.history, data)
+    found = split(TPE(), study.history, data)
     assert (data.X[found.good, 0] >= 0.5).all()
     study = xs.Study(SQUARE, method="tpe", seed=1)
     trials = run(study, 70, awkward)
@@ -61,11 +60,11 @@ def test_workers_that_ask_at_once_are_sent_apart(monkeypatch: pytest.MonkeyPatch
     ask(study)
     (running,) = study.history.running.values()
     data = Observations.of(study.history, False)
-    decision = fit._Decision(OPTIONS, study.history, data, np.random.default_rng(0))
+    decision = fit._Decision(TPE(), study.history, data, np.random.default_rng(0))
     at = decision.parts.points([running.config])
     with_it = decision.bad.log_density(at)
     monkeypatch.setattr(study.history, "running", {})
-    without = fit._Decision(OPTIONS, study.history, data, np.random.default_rng(0)).bad.log_density(at)
+    without = fit._Decision(TPE(), study.history, data, np.random.default_rng(0)).bad.log_density(at)
     assert with_it[0] > without[0] + 0.5
 
 

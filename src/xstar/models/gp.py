@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.core.compiled import dpotri
+from xstar.models.gp_prior import GPPrior, Plain
 from xstar.models.kernels import Array, Covariance
 from xstar.models.lbfgs import descend
 from xstar.models.linalg import (
@@ -41,7 +42,6 @@ from xstar.models.linalg import (
 from xstar.models.model import Prediction, normal_draws
 from xstar.models.priors import Prior
 from xstar.models.slice_sampling import slice_sample
-from xstar.models.surrogate import Plain, Surrogate
 
 LEAST_VARIANCE = 1e-12
 """Posterior variances are differences of nearly equal numbers: below this (targets have variance 1) they are
@@ -59,7 +59,7 @@ BURN_IN, THIN = 10, 2
 """Sweeps before the first draw of the hyperparameters and between draws. Few suffice: the chain starts at the mode."""
 
 
-def fit(surrogate: Surrogate, X: Array, y: Array) -> Array:
+def fit(surrogate: GPPrior, X: Array, y: Array) -> Array:
     """Return the MAP estimate of ``theta``, by L-BFGS from the centre of the priors."""
     priors = surrogate.priors
     prior = as_arrays(priors)
@@ -78,7 +78,7 @@ def fit(surrogate: Surrogate, X: Array, y: Array) -> Array:
     return made
 
 
-def sample_fits(surrogate: Surrogate, X: Array, y: Array, rng: np.random.Generator, samples: int) -> list[Array]:
+def sample_fits(surrogate: GPPrior, X: Array, y: Array, rng: np.random.Generator, samples: int) -> list[Array]:
     """Draw ``theta`` from its posterior by slice sampling, starting at the MAP estimate; or, where its matrix is not positive
     definite, where nearly all is noise."""
     width = np.array([prior.spread if prior.low < prior.high else 0.0 for prior in surrogate.priors])
@@ -105,7 +105,7 @@ def sample_fits(surrogate: Surrogate, X: Array, y: Array, rng: np.random.Generat
 
 
 def negative_log_posterior(
-    surrogate: Surrogate, theta: Array, X: Array, y: Array, prior: PriorArrays | None = None
+    surrogate: GPPrior, theta: Array, X: Array, y: Array, prior: PriorArrays | None = None
 ) -> tuple[float, Array]:
     """Return -log p(y | X, theta) - log p(theta), up to a constant, and its gradient.
 
@@ -131,7 +131,7 @@ def negative_log_posterior(
     return value - belief, gradient - slope
 
 
-def log_posterior(surrogate: Surrogate, theta: Array, X: Array, y: Array) -> float:
+def log_posterior(surrogate: GPPrior, theta: Array, X: Array, y: Array) -> float:
     """Return log p(y | X, theta) + log p(theta) up to a constant: -inf outside the bounds, and where the matrix is not positive
     definite, so that there is no Gaussian process."""
     if any(not prior.low <= value <= prior.high for value, prior in zip(theta, surrogate.priors, strict=True)):
@@ -201,7 +201,7 @@ def log_prior(prior: PriorArrays, theta: Array) -> tuple[float, Array]:
 class Posterior:
     """The posterior distribution given the observations."""
 
-    surrogate: Surrogate
+    surrogate: GPPrior
     theta: Array
     X: Array
     L: Array
@@ -212,7 +212,7 @@ class Posterior:
     """The posterior before the latest observations, and their targets: what is pending becomes rows together with these."""
 
     @classmethod
-    def of(cls, surrogate: Surrogate, theta: Array, X: Array, y: Array) -> Posterior:
+    def of(cls, surrogate: GPPrior, theta: Array, X: Array, y: Array) -> Posterior:
         """Return the posterior after observing ``y`` at ``X``."""
         K = surrogate.covariance(theta, X).K
         np.einsum("ii->i", K)[:] += np.exp(theta[-1])

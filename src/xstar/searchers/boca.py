@@ -75,7 +75,7 @@ class BOCA:
         from xstar.searchers.gp.fit import GaussianProcess, settings_of
 
         surrogate = GaussianProcess(max_observations=self.max_observations, every_rung=True)
-        data = Data(history, drawn, logarithmic=False, limit=self.max_observations)
+        data = Data(history, drawn, logarithmic=False, most_trials=self.max_observations)
         made = suggest(data, surrogate, settings_of(data, "boca", "ucb", fantasies=0), rng)
         if isinstance(made, Done) or not task.choices or Origin.of(made.origin).method != "boca":
             return made

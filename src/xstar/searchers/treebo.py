@@ -64,7 +64,7 @@ class TreeBO:
             from xstar.searchers.gp.fit import GaussianProcess, settings_of
 
             limit = self.max_observations
-            data = Data(history, drawn, logarithmic=False, limit=limit)
+            data = Data(history, drawn, logarithmic=False, most_trials=limit)
             settings = replace(settings_of(data, "treebo"), modifiers="chain")
             surrogate = GaussianProcess(max_observations=limit, network_kernels=TreeKernels())
             drawn = suggest(data, surrogate, settings, rng)

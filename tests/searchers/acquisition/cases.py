@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xstar.models.gp import Posterior
-from xstar.models.surrogate import Inputs, Surrogate, at_full_budget, over_budgets
+from xstar.models.gp_prior import GPPrior, Inputs, at_full_budget, over_budgets
 
 Array = NDArray[np.float64]
 INPUTS = Inputs((0, 1), ("a", "b"))
@@ -29,7 +29,7 @@ def posterior(seed: int = 0, *, budgets: bool = False, shift: float = 0.0, n: in
     rng = np.random.default_rng(seed)
     X = rng.random((n, 2))
     y = np.sin(4.0 * X[:, 0]) + X[:, 1]
-    surrogate: Surrogate = at_full_budget(INPUTS)
+    surrogate: GPPrior = at_full_budget(INPUTS)
     if budgets:
         surrogate = over_budgets(INPUTS, "decay")
         X = np.column_stack([X, rng.choice([1 / 3, 1.0], n)])

@@ -16,9 +16,9 @@ from xstar.look.plots.figure import GREY, Figure, axis, dots, figure, line, spre
 from xstar.look.plots.models import MOST_GP, Learned, encoded, fitted
 from xstar.look.plots.source import Array, Source, joined
 from xstar.models.gp import Posterior
+from xstar.models.gp_prior import over_budgets
 from xstar.models.linalg import backward, forward
 from xstar.models.predictive import SHOWN, Mixture, forest_over_budgets, with_budget
-from xstar.models.surrogate import over_budgets
 from xstar.models.targets import Targets, choose
 
 SHARES = (0.5, SHOWN)

@@ -28,8 +28,8 @@ from xstar.journal.trial import Trial
 from xstar.look.plots.source import Array, comparable
 from xstar.models.forest import Forest, Growth
 from xstar.models.gp import Posterior, fit
+from xstar.models.gp_prior import GPPrior, Inputs, at_full_budget
 from xstar.models.linalg import NotPositiveDefinite
-from xstar.models.surrogate import Inputs, Surrogate, at_full_budget
 from xstar.models.targets import choose
 from xstar.nets.catalogue import Catalogue, is_of_networks
 from xstar.space.cube import Cube, cube_of
@@ -145,7 +145,7 @@ class Learned:
         return fitted(at_full_budget(self.inputs), self.X[self.gp_rows], self.y[self.gp_rows])
 
 
-def fitted(surrogate: Surrogate, X: Array, y: Array) -> Posterior:
+def fitted(surrogate: GPPrior, X: Array, y: Array) -> Posterior:
     """The Gaussian process at the most probable hyperparameters."""
     try:
         return Posterior.of(surrogate, fit(surrogate, X, y), X, y)

@@ -12,7 +12,7 @@ from xstar.core.pareto import non_dominated, ordered, reference
 from xstar.models.kernels import Array
 from xstar.models.model import Model, Prediction, with_pending
 from xstar.models.targets import Targets
-from xstar.searchers.bo.surrogate import LOCAL_CENTRES, Data, Fitted, Settings
+from xstar.searchers.bo.surrogate import LOCAL_CENTRES, Data, DecisionSettings, Fitted
 from xstar.searchers.bo.transfer import unshifted
 
 CERTAIN = 1e-6
@@ -31,7 +31,7 @@ covers 0.78 and 0.32, with a tenth of the front alone 0.57 and 0.28, in all six 
 
 def fronts_of(
     data: Data,
-    settings: Settings,
+    settings: DecisionSettings,
     fits: Sequence[Fitted],
     waiting: Array,
     tried: Array,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from xstar.models.composite import Sum
+from xstar.models.gp_prior import Inputs, over_configurations
 from xstar.models.kernels import Kernel
 from xstar.models.otmann_kernel import (
     SCALE,
@@ -17,7 +18,6 @@ from xstar.models.otmann_kernel import (
     uniform_rate,
 )
 from xstar.models.priors import Prior
-from xstar.models.surrogate import Inputs, over_configurations
 from xstar.nets.catalogue import Catalogue
 from xstar.searchers.bo.observations import Observations
 

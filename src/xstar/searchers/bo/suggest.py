@@ -4,7 +4,7 @@
 
 The acquisition function is the same for all: the logarithm of expected improvement, averaged over posteriors and fantasies,
 times the probability of feasibility (``acquisition/criterion.py``). What is special to a method is in its surrogate and its
-``Settings`` (``surrogate.py``).
+``DecisionSettings`` (``surrogate.py``).
 
 Notation
 
@@ -53,7 +53,7 @@ from xstar.searchers.base import at_random
 from xstar.searchers.bo.constraints import constraints_of
 from xstar.searchers.bo.fronts import fronts_of
 from xstar.searchers.bo.networks import NetworkEvolution, with_networks
-from xstar.searchers.bo.surrogate import LOCAL_CENTRES, PROBABLY, Data, Known, Settings, Surrogate
+from xstar.searchers.bo.surrogate import LOCAL_CENTRES, PROBABLY, Data, DecisionSettings, Known, Surrogate
 from xstar.searchers.bo.trace import MOST_LEADING, AnyCriterion, DecisionTrace
 from xstar.searchers.bo.transfer import Shifted
 
@@ -62,7 +62,9 @@ LARGE_IMPROVEMENT = 1.0
 the incumbent."""
 
 
-def suggest(data: Data, surrogate: Surrogate, settings: Settings, rng: np.random.Generator) -> Suggestion | Done:
+def suggest(
+    data: Data, surrogate: Surrogate, settings: DecisionSettings, rng: np.random.Generator
+) -> Suggestion | Done:
     """Suggest what the surrogate expects most of; or a random configuration, and the reason."""
     try:
         with single_threaded():
@@ -72,7 +74,9 @@ def suggest(data: Data, surrogate: Surrogate, settings: Settings, rng: np.random
     return made if isinstance(made, Suggestion) else at_random(data.history, rng, made)
 
 
-def _suggested(data: Data, surrogate: Surrogate, settings: Settings, rng: np.random.Generator) -> Suggestion | str:
+def _suggested(
+    data: Data, surrogate: Surrogate, settings: DecisionSettings, rng: np.random.Generator
+) -> Suggestion | str:
     history, observed, trace = data.history, data.observed, data.history.memo.get(DecisionTrace)
 
     # The posteriors, and what is to be improved on.
@@ -98,7 +102,7 @@ def _suggested(data: Data, surrogate: Surrogate, settings: Settings, rng: np.ran
     if observed.catalogues:
         scores = with_networks(observed, criterion, settings.has_gradients)
         evolution = NetworkEvolution(history, observed, scores, settings.modifiers, settings.exact_neighbours, rng)
-        found = evolution.maximise(known.trials(observed), range(len(history.trials))[-data.limit :])
+        found = evolution.maximise(known.trials(observed), range(len(history.trials))[-data.most_trials :])
         if trace is not None:
             trace.leading = found[:MOST_LEADING]
         if not found:
@@ -107,8 +111,10 @@ def _suggested(data: Data, surrogate: Surrogate, settings: Settings, rng: np.ran
     else:
         rows, values = _candidates(data, settings, known, criterion, rng)
         order = np.argsort(-values, kind="stable")
-        if improves and settings.safe and feasible:
-            order = safe_first(order, sum((each(rows)[0] for each in feasible), np.zeros(len(rows))), settings.safe)
+        if improves and settings.least_probability and feasible:
+            order = safe_first(
+                order, sum((each(rows)[0] for each in feasible), np.zeros(len(rows))), settings.least_probability
+            )
         if trace is not None:
             trace.compared(data, rows[order], values[order])
         decoded = ((observed.cube.decode(rows[index]), float(values[index])) for index in order)
@@ -126,7 +132,7 @@ def _suggested(data: Data, surrogate: Surrogate, settings: Settings, rng: np.ran
 # ---------------------------------------------------------------- posteriors and incumbents
 
 
-def known_of(data: Data, surrogate: Surrogate, settings: Settings, rng: np.random.Generator) -> Known:
+def known_of(data: Data, surrogate: Surrogate, settings: DecisionSettings, rng: np.random.Generator) -> Known:
     """Return the posteriors given what is pending, and what is to be improved on."""
     observed, goals = data.observed, data.observed.goals
     fits = [surrogate.fit(data, data.losses(goal)) for goal in range(observed.losses.shape[1])]
@@ -167,7 +173,9 @@ def known_of(data: Data, surrogate: Surrogate, settings: Settings, rng: np.rando
     return Known(fitted, models, incumbents, centres=centres, posteriors=_unshifted(models))
 
 
-def _given(models: Sequence[Model], pending: Array, settings: Settings, rng: np.random.Generator) -> Sequence[Model]:
+def _given(
+    models: Sequence[Model], pending: Array, settings: DecisionSettings, rng: np.random.Generator
+) -> Sequence[Model]:
     """Condition the models on fantasies of pending inputs.
 
     A trial paused below the acquisition's budget can be resumed at any time, so a new configuration must improve on
@@ -222,7 +230,9 @@ def _nothing_known(data: Data) -> str:
 # ---------------------------------------------------------------- the acquisition function and its maximisation
 
 
-def _criterion(data: Data, settings: Settings, known: Known, constraints: Sequence[LogProbability]) -> AnyCriterion:
+def _criterion(
+    data: Data, settings: DecisionSettings, known: Known, constraints: Sequence[LogProbability]
+) -> AnyCriterion:
     if known.fronts is not None:
         assert known.reference is not None
         return HypervolumeCriterion(known.models, known.fronts, known.reference, data.with_budget, constraints)
@@ -240,7 +250,7 @@ def _lowered(criterion: AnyCriterion, by: float) -> AnyCriterion:
 
 
 def _candidates(
-    data: Data, settings: Settings, known: Known, criterion: AnyCriterion, rng: np.random.Generator
+    data: Data, settings: DecisionSettings, known: Known, criterion: AnyCriterion, rng: np.random.Generator
 ) -> tuple[Array, Array]:
     """Return rows of the cube and their acquisition values: all of a small space, or those that a search went through."""
     observed, cube = data.observed, data.observed.cube
@@ -268,7 +278,7 @@ def safe_first(order: NDArray[np.intp], log_p: Array, safe: float) -> NDArray[np
     return order[np.argsort(unlikely[order], kind="stable")]
 
 
-def _origin(data: Data, settings: Settings, known: Known, value: float, explores: bool) -> Origin:
+def _origin(data: Data, settings: DecisionSettings, known: Known, value: float, explores: bool) -> Origin:
     detail = known.acquisition(settings) + " {value:.3g}"
     numbers: dict[str, Any] = {"value": value}
     if data.over_budgets and known.models:

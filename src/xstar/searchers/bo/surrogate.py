@@ -63,7 +63,7 @@ class Data:
     """Over budgets: the share of the full one at which the acquisition function is."""
     logarithmic: bool = True
     """Whether budgets are placed by their logarithms, the lowest rung at 0; otherwise by their share of the full one."""
-    limit: int = 500
+    most_trials: int = 500
     """Maximum number of trials for the feasibility classifier, and for evolution if no loss is known."""
 
     @property
@@ -97,10 +97,10 @@ class Data:
     @cached_property
     def failures(self) -> Failures:
         """The classifier of failures."""
-        return Failures(self.history, self.observed, self.limit)
+        return Failures(self.history, self.observed, self.most_trials)
 
     @cached_property
-    def bad(self) -> list[Trial]:
+    def bad_trials(self) -> list[Trial]:
         """The trials that count as bad values: infeasible ones, and failures that were to be expected."""
         return self.failures.expected() if self.observed.has_failed else []
 
@@ -144,15 +144,15 @@ class Surrogate(Protocol):
     """A kind of model and its settings."""
 
     def __hash__(self) -> int:
-        """Settings are a key of what is kept between decisions."""
+        """DecisionSettings are a key of what is kept between decisions."""
 
     def fit(self, data: Data, sample: Sample) -> Fitted:
-        """Return the posterior given ``sample`` and, of a loss, ``data.bad``: a function of these and of nothing else."""
+        """Return the posterior given ``sample`` and, of a loss, ``data.bad_trials``: a function of these alone."""
         ...
 
 
 @dataclass(frozen=True)
-class Settings:
+class DecisionSettings:
     """What a method says about a decision, besides its surrogate."""
 
     name: str
@@ -163,7 +163,7 @@ class Settings:
     """Whether this suggestion aims for a ``LARGE_IMPROVEMENT``, if there is something to improve on."""
     least_noise: float = -1.0
     """The standard deviation of the noise, in those of the losses, from which on it explores."""
-    safe: float = 0.0
+    least_probability: float = 0.0
     """The probability of a value from which on a candidate is preferred to others; 0: whatever it is."""
     has_gradients: bool = False
     """Whether predictions have gradients; without them, local search maximises the acquisition function."""
@@ -235,7 +235,7 @@ class Known:
         first = next(iter(self.posteriors), None)
         return len(first.X) if isinstance(first, Posterior) else 0
 
-    def acquisition(self, settings: Settings) -> str:
+    def acquisition(self, settings: DecisionSettings) -> str:
         """The name of the acquisition function in origins."""
         if not self.improvable:
             return "log p"
@@ -247,7 +247,7 @@ ConstraintModels = Callable[[Data, Surrogate, Sequence[Trial], np.random.Generat
 
 def with_bad_values(data: Data, sample: Sample) -> tuple[Array, Array]:
     """Return X and y of a sample, followed by the trials that count as bad values."""
-    if sample.goal is None or not data.bad:
+    if sample.goal is None or not data.bad_trials:
         return sample.X, sample.y
-    bad = np.full(len(data.bad), np.quantile(sample.y, BAD))
-    return np.vstack([sample.X, data.inputs_of(data.bad)]), np.append(sample.y, bad)
+    bad = np.full(len(data.bad_trials), np.quantile(sample.y, BAD))
+    return np.vstack([sample.X, data.inputs_of(data.bad_trials)]), np.append(sample.y, bad)

@@ -11,7 +11,7 @@ from xstar.journal.trial import Config
 from xstar.models.kernels import Array
 from xstar.searchers.acquisition.criterion import Criterion, LogProbability
 from xstar.searchers.acquisition.hypervolume import HypervolumeCriterion
-from xstar.searchers.bo.surrogate import Data, Known, Settings
+from xstar.searchers.bo.surrogate import Data, DecisionSettings, Known
 
 MOST_LEADING = 6
 APART = 0.05
@@ -25,7 +25,7 @@ class DecisionTrace:
     """What a decision was made of. Who wants one explained puts a trace into ``history.memo`` before it is made again."""
 
     data: Data | None = None
-    settings: Settings | None = None
+    settings: DecisionSettings | None = None
     known: Known | None = None
     criterion: AnyCriterion | None = None
     feasible: Sequence[LogProbability] = ()

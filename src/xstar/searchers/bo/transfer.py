@@ -33,9 +33,9 @@ import numpy as np
 from xstar.journal import History
 from xstar.journal.prior_study import PriorObservations
 from xstar.models.gp import Posterior, fit
+from xstar.models.gp_prior import GPPrior, Inputs, at_full_budget, over_budgets
 from xstar.models.kernels import Array
 from xstar.models.model import JointModel, M, Model, Prediction
-from xstar.models.surrogate import Inputs, Surrogate, at_full_budget, over_budgets
 from xstar.models.targets import Targets, choose
 from xstar.searchers.bo.inputs import NetworkKernel, of_positions
 from xstar.searchers.bo.observations import Observations
@@ -188,7 +188,7 @@ def _mean_of(data: Observations, source: PriorObservations, goal: int) -> Source
     return SourceMean(Posterior.of(surrogate, theta, inputs, targets), several)
 
 
-def _surrogate(data: Observations, several: bool) -> Surrogate:
+def _surrogate(data: Observations, several: bool) -> GPPrior:
     inputs: Inputs
     if data.networks_by_index:
         # Networks by their descriptive features alone: distances to those of another study are costly, and few are near.

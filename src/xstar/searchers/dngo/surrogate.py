@@ -24,7 +24,7 @@ from xstar.searchers.bo.failures import Outcomes
 from xstar.searchers.bo.inputs import of_positions
 from xstar.searchers.bo.observations import Observations, constraint_metrics, within
 from xstar.searchers.bo.suggest import suggest
-from xstar.searchers.bo.surrogate import Data, Fitted, Sample, Settings, Surrogate
+from xstar.searchers.bo.surrogate import Data, DecisionSettings, Fitted, Sample, Surrogate
 from xstar.searchers.bo.transfer import Shifted, SourceMeans
 from xstar.searchers.dngo.feasibility import constraint
 from xstar.searchers.dngo.fit import Bad, DNGOOptions, Sizes, heads, last_training, trained
@@ -80,14 +80,14 @@ class LastLayers:
             made.append(constraint(history, self.options, self.sizes, outcomes, rows).log_probability)
         return made + bounded_metrics(data, surrogate, np.empty((0, observed.width)), rng)
 
-    def settings(self, data: Data) -> Settings:
+    def settings(self, data: Data) -> DecisionSettings:
         """Return what DNGO says about a decision."""
         options, sizes, history = self.options, self.sizes, data.history
         count = len(history.running)
         keeps_distance = options.keeps_distance and count >= sizes.spacing_from
         only_distance = options.keeps_distance and count >= sizes.no_fantasies_from
         due = options.explore_every > 0 and len(history.trials) % options.explore_every == 0
-        return Settings(
+        return DecisionSettings(
             options.method,
             # Over budgets it is of no use: lower in 29 searches and higher in 27 (20 tasks, three seeds).
             explores=due and not data.over_budgets and count < sizes.spacing_from,

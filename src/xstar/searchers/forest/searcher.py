@@ -57,13 +57,13 @@ class Forest:
             return observed
         from xstar.models.forest import Growth  # imported at use: SciPy loads slowly
         from xstar.searchers.bo.suggest import suggest
-        from xstar.searchers.bo.surrogate import Data, Settings
+        from xstar.searchers.bo.surrogate import Data, DecisionSettings
         from xstar.searchers.forest.surrogate import Trees
 
         trees = Trees(Growth(self.trees, self.max_features, self.min_samples_leaf), self.max_observations)
         data = Data(history, observed)
         explores = len(history.trials) % 4 == 0
-        return suggest(data, trees, Settings("forest", explores=explores), rng)
+        return suggest(data, trees, DecisionSettings("forest", explores=explores), rng)
 
 
 SEARCHERS.register("forest", Forest)

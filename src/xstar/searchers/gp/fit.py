@@ -19,24 +19,24 @@ from xstar.core.randomness import Streams
 from xstar.journal import History
 from xstar.journal.memo import cached
 from xstar.models.gp import Posterior, fit, sample_fits
-from xstar.models.kernels import Array
-from xstar.models.otmann_kernel import UNIFORM_NOISE
-from xstar.models.priors import EXACT, ZERO_MEAN
-from xstar.models.surrogate import (
+from xstar.models.gp_prior import (
+    GPPrior,
     Inputs,
     Plain,
-    Surrogate,
     at_full_budget,
     length_prior,
     over_budgets,
     over_configurations,
 )
+from xstar.models.kernels import Array
+from xstar.models.otmann_kernel import UNIFORM_NOISE
+from xstar.models.priors import EXACT, ZERO_MEAN
 from xstar.models.targets import Targets, choose, uninformative
 from xstar.searchers.acquisition.criterion import LogProbability
 from xstar.searchers.bo.design import has_priors
 from xstar.searchers.bo.inputs import NetworkKernel, NetworkKernelFactory, of_positions
 from xstar.searchers.bo.observations import Observations, last_refit
-from xstar.searchers.bo.surrogate import BAD, PROBABLY, Data, Fitted, Sample, Settings
+from xstar.searchers.bo.surrogate import BAD, PROBABLY, Data, DecisionSettings, Fitted, Sample
 from xstar.searchers.bo.transfer import Shift, Shifted, SourceMeans
 from xstar.searchers.bo.user_prior import prior_term, trusted
 
@@ -59,16 +59,16 @@ is a row of the Cholesky factor in every decision: with a thousand of them one t
 
 def settings_of(
     data: Data, name: str, acquisition: str = "ei", fantasies: int = 20, explore_every: int = 4
-) -> Settings:
+) -> DecisionSettings:
     """Return what a GP searcher says about a decision."""
     observed, history = data.observed, data.history
     due = explore_every > 0 and len(history.trials) % explore_every == 0
-    return Settings(
+    return DecisionSettings(
         name,
         acquisition,
         explores=due and (not data.over_budgets or len(history.running) < EXPLORE_RUNNING),
         least_noise=-1.0 if data.over_budgets else UNEXPLAINED,
-        safe=SAFE if observed.cube.numeric.all() else PROBABLY,
+        least_probability=SAFE if observed.cube.numeric.all() else PROBABLY,
         has_gradients=not observed.goals.known,  # who knows how a function of the user changes with a column
         # Workers that draw functions at the same time draw different ones.
         pending=() if acquisition == "thompson" else data.pending[-MOST_PENDING:],
@@ -113,7 +113,7 @@ class GaussianProcess:
         new = np.arange(last, count)
         new = new[~np.isin(sample.budget[new], kept.uninformative)]
         X, y = sample.X[new], kept.targets(sample.y[new])
-        if sample.goal is not None and (failed := data.bad):
+        if sample.goal is not None and (failed := data.bad_trials):
             X = np.vstack([X, data.inputs_of(failed)])
             y = np.append(y, np.full(len(failed), np.quantile(kept.targets(sample.y), BAD)))
         if kept.shift is not None and len(X):
@@ -162,7 +162,7 @@ class GaussianProcess:
         posteriors = tuple(Posterior.of(prior, theta, inputs, outputs) for theta in found)
         return Refit(last, targets, chosen, posteriors, left_out, shift)
 
-    def _prior(self, data: Data) -> Surrogate:
+    def _prior(self, data: Data) -> GPPrior:
         """Return mean, kernel and priors of the hyperparameters for a loss."""
         observed, inputs = data.observed, Inputs.of(data.observed.cube)
         if observed.catalogues:
@@ -193,7 +193,7 @@ class Refit:
 
 
 def _thetas(
-    history: History, name: str, made_from: Sequence[object], prior: Surrogate, compute: Callable[[], Sequence[Array]]
+    history: History, name: str, made_from: Sequence[object], prior: GPPrior, compute: Callable[[], Sequence[Array]]
 ) -> list[Array]:
     """Return ``compute()``, hyperparameters that are a function of ``made_from`` and of their priors: from the cache that
     programs share, if they are there."""

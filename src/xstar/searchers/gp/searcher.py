@@ -43,7 +43,7 @@ ACQUISITIONS = ("ei", "ucb", "thompson")
 BUDGET_KERNELS = ("matern", "decay")
 PAPER_KERNEL = "decay"
 """The surrogate of ``mobster-paper``. ``benchmarks/mobster.py`` changes it to the others of the paper's Figure 4
-(``models.surrogate.OVER_BUDGETS``)."""
+(``models.gp_prior.OVER_BUDGETS``)."""
 PRIOR_WEIGHT = 30.0
 """β of πBO. Evaluations to reach what a search without priors reached after 30 and 45, as a share of the latter's (Branin,
 Hartmann6, Rosenbrock4 and Levy6, ten seeds): 0.34 with a good prior (0.40 with β = 10, 0.35 with 100), 1.04 with one in the
@@ -123,7 +123,7 @@ class GP:
         enough = max(FEWEST_COMPLETE, observed.parameters + 1)
         complete = to_the_end and int((observed.budget == history.levels[-1]).sum()) >= enough
         observed = observed.at(history.levels[-1]) if complete else observed
-        data = Data(history, observed, complete, logarithmic=False, limit=self.max_observations)
+        data = Data(history, observed, complete, logarithmic=False, most_trials=self.max_observations)
         settings = settings_of(data, name, self.acquisition, self.fantasies, self.explore_every)
         return suggest(data, self._surrogate(), replace(settings, terms=prior_terms(data, weight)), rng)
 

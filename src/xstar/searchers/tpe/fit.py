@@ -31,17 +31,8 @@ from xstar.nets.describe import describe
 from xstar.searchers.base import at_random
 from xstar.searchers.bo.observations import Observations, Table
 from xstar.searchers.mutation import is_active
+from xstar.searchers.tpe.searcher import TPE
 from xstar.space.axes import Axes, Points, axes_of
-
-
-@dataclass(frozen=True)
-class TPEOptions:
-    """What the settings of ``TPE`` say."""
-
-    gamma: float
-    candidates: int
-    random_fraction: float
-
 
 SPARE = 2
 """A budget has enough observations at d + 1 + SPARE (BOHB, Section 3.2: N_min = d + 1, and at least two are left for g)."""
@@ -59,12 +50,12 @@ KEPT_NETWORK = 0.5
 """The probability that a candidate has the network of its kernel unchanged, if it has other parameters."""
 
 
-def decide(options: TPEOptions, history: History, data: Observations, rng: np.random.Generator) -> Suggestion | Done:
+def decide(settings: TPE, history: History, data: Observations, rng: np.random.Generator) -> Suggestion | Done:
     """Return the untried candidate with the largest l/g, or a random configuration."""
-    if options.random_fraction and rng.random() < options.random_fraction:
-        return at_random(history, rng, f"tpe: {options.random_fraction:.0%} of all")
+    if settings.random_fraction and rng.random() < settings.random_fraction:
+        return at_random(history, rng, f"tpe: {settings.random_fraction:.0%} of all")
     with single_threaded():
-        made = _Decision(options, history, data, rng).suggestion()
+        made = _Decision(settings, history, data, rng).suggestion()
     return made if isinstance(made, Suggestion) else at_random(history, rng, made)
 
 
@@ -130,7 +121,7 @@ class Split:
     """The budget of all of them; None without rungs."""
 
 
-def split(options: TPEOptions, history: History, data: Observations) -> Split:
+def split(settings: TPE, history: History, data: Observations) -> Split:
     """Return the good share of the feasible observations at one budget, and the others."""
     budget = None
     indices = np.arange(data.count)
@@ -138,7 +129,7 @@ def split(options: TPEOptions, history: History, data: Observations) -> Split:
         budget = data.highest_budget(len(data.cube.labels) + len(data.catalogues) + 1 + SPARE)
         indices = np.flatnonzero(data.budget == budget)
     feasible = data.feasible(history, indices)
-    count = min(max(1, ceil(options.gamma * len(indices))), MOST_GOOD)
+    count = min(max(1, ceil(settings.gamma * len(indices))), MOST_GOOD)
     order = feasible[history.goals.ordered(data.losses[feasible])]
     good = np.sort(order[:count])
     return Split(good, np.setdiff1d(indices, good, assume_unique=True), budget)
@@ -157,7 +148,7 @@ def thinned(indices: NDArray[np.intp], most: int) -> tuple[NDArray[np.intp], Arr
 
 @dataclass(frozen=True)
 class _Decision:
-    options: TPEOptions
+    settings: TPE
     history: History
     data: Observations
     rng: np.random.Generator
@@ -173,7 +164,7 @@ class _Decision:
             for index in np.argsort(-ratios, kind="stable").tolist():
                 if self.history.tried(configs[index]) is None:
                     return Suggestion(configs[index], self._origin(float(ratios[index])))
-        return f"tpe: {ROUNDS * self.options.candidates} candidates were tried before"
+        return f"tpe: {ROUNDS * self.settings.candidates} candidates were tried before"
 
     @cached_property
     def parts(self) -> Parts:
@@ -181,7 +172,7 @@ class _Decision:
 
     @cached_property
     def split(self) -> Split:
-        return split(self.options, self.history, self.data)
+        return split(self.settings, self.history, self.data)
 
     @cached_property
     def good(self) -> Parzen:
@@ -211,7 +202,7 @@ class _Decision:
 
     def _candidates(self) -> list[Config]:
         cube = self.data.cube
-        which, numbers, hot = self.good.draw(self.options.candidates, self.rng)
+        which, numbers, hot = self.good.draw(self.settings.candidates, self.rng)
         rows = self.parts.axes.join(numbers[:, : len(self.parts.axes.columns)], hot)
         configs = [cube.decode(row) for row in rows]
         if not cube.encoder.domains:

@@ -57,9 +57,9 @@ class TPE:
         first = before_model(history, task, rng, Design("tpe", self.initial))
         if isinstance(first, Suggestion | Done):
             return first
-        from xstar.searchers.tpe.fit import TPEOptions, decide  # imported at use: SciPy loads slowly
+        from xstar.searchers.tpe.fit import decide  # imported at use: SciPy loads slowly
 
-        return decide(TPEOptions(self.gamma, self.candidates, self.random_fraction), history, first, rng)
+        return decide(self, history, first, rng)
 
 
 SEARCHERS.register("tpe", TPE)

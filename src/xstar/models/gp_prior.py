@@ -37,7 +37,7 @@ from xstar.models.warped import Warped
 from xstar.space.cube import Cube
 
 
-class Surrogate(Protocol):
+class GPPrior(Protocol):
     """Mean, covariance and priors. The mean has zero gradient with respect to the inputs that a searcher may change."""
 
     @property
@@ -175,7 +175,7 @@ DELTAS = {"decay": None, "decay-0": 0.0, "decay-1": 1.0}
 OVER_BUDGETS = ("matern", "matern-unwarped", *DELTAS)
 
 
-def over_budgets(inputs: Inputs, name: str) -> Surrogate:
+def over_budgets(inputs: Inputs, name: str) -> GPPrior:
     """Return a surrogate of f(x, r): the last column of its inputs is r / r_max (MOBSTER, Section 3 and A.2).
 
     ``matern``: a Matérn kernel over (x, r), with r warped; ``matern-unwarped``: as it is; ``decay``: learning curves that decay

@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 from tests.models.differences import slopes
 from xstar.models.decay import ExponentialDecay
 from xstar.models.gp import negative_log_posterior
-from xstar.models.kernels import Stationary
-from xstar.models.priors import Prior
-from xstar.models.surrogate import (
+from xstar.models.gp_prior import (
     OVER_BUDGETS,
+    GPPrior,
     Inputs,
     Plain,
-    Surrogate,
     at_full_budget,
     over_budgets,
     over_configurations,
 )
+from xstar.models.kernels import Stationary
+from xstar.models.priors import Prior
 
 Array = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ JOINT = {name: over_budgets(INPUTS, name) for name in OVER_BUDGETS}
 EVERY = pytest.mark.parametrize("surrogate", [*FLAT.values(), *JOINT.values()], ids=[*FLAT, *JOINT])
 
 
-def parts(surrogate: Surrogate, seed: int = 0) -> tuple[Array, Array, Array, np.random.Generator]:
+def parts(surrogate: GPPrior, seed: int = 0) -> tuple[Array, Array, Array, np.random.Generator]:
     """theta near the middle of the priors, inputs with budgets in the last column if the surrogate has them."""
     rng = np.random.default_rng(seed)
     theta = np.array([prior.centre for prior in surrogate.priors]) + 0.3 * rng.standard_normal(len(surrogate.names))
@@ -45,7 +45,7 @@ def parts(surrogate: Surrogate, seed: int = 0) -> tuple[Array, Array, Array, np.
 
 
 @EVERY
-def test_names_and_priors_count_the_parameters(surrogate: Surrogate) -> None:
+def test_names_and_priors_count_the_parameters(surrogate: GPPrior) -> None:
     assert len(surrogate.names) == len(surrogate.priors) == len(set(surrogate.names))
     assert surrogate.names[0] == "mean"
     assert surrogate.names[-1] == "noise"
@@ -55,7 +55,7 @@ def test_names_and_priors_count_the_parameters(surrogate: Surrogate) -> None:
 
 
 @EVERY
-def test_gradient_of_the_mean(surrogate: Surrogate) -> None:
+def test_gradient_of_the_mean(surrogate: GPPrior) -> None:
     theta, X, _, rng = parts(surrogate)
     w = rng.standard_normal(len(X))
     expected = slopes(lambda t: float(w @ surrogate.mean(t, X).values), theta)
@@ -63,7 +63,7 @@ def test_gradient_of_the_mean(surrogate: Surrogate) -> None:
 
 
 @EVERY
-def test_gradient_of_the_covariance_in_theta(surrogate: Surrogate) -> None:
+def test_gradient_of_the_covariance_in_theta(surrogate: GPPrior) -> None:
     theta, X, _, rng = parts(surrogate)
     W = rng.standard_normal((len(X), len(X)))
     expected = slopes(lambda t: float(np.vdot(W, surrogate.covariance(t, X).K)), theta)
@@ -72,7 +72,7 @@ def test_gradient_of_the_covariance_in_theta(surrogate: Surrogate) -> None:
 
 
 @EVERY
-def test_gradient_of_the_covariance_in_the_inputs(surrogate: Surrogate) -> None:
+def test_gradient_of_the_covariance_in_the_inputs(surrogate: GPPrior) -> None:
     theta, A, B, rng = parts(surrogate)
     W = rng.standard_normal((len(A), len(B)))
     expected = slopes(lambda X: float(np.vdot(W, surrogate.covariance(theta, X, B).K)), A)
@@ -82,7 +82,7 @@ def test_gradient_of_the_covariance_in_the_inputs(surrogate: Surrogate) -> None:
 
 
 @EVERY
-def test_gradient_of_the_variance(surrogate: Surrogate) -> None:
+def test_gradient_of_the_variance(surrogate: GPPrior) -> None:
     theta, A, _, rng = parts(surrogate)
     w = rng.standard_normal(len(A))
     made = surrogate.variance(theta, A)
@@ -92,7 +92,7 @@ def test_gradient_of_the_variance(surrogate: Surrogate) -> None:
 
 
 @EVERY
-def test_gradient_of_the_posterior_of_theta(surrogate: Surrogate) -> None:
+def test_gradient_of_the_posterior_of_theta(surrogate: GPPrior) -> None:
     theta, X, _, rng = parts(surrogate)
     y = rng.standard_normal(len(X))
     expected = slopes(lambda t: negative_log_posterior(surrogate, t, X, y)[0], theta)
@@ -100,7 +100,7 @@ def test_gradient_of_the_posterior_of_theta(surrogate: Surrogate) -> None:
 
 
 @EVERY
-def test_the_covariance_is_one(surrogate: Surrogate) -> None:
+def test_the_covariance_is_one(surrogate: GPPrior) -> None:
     theta, A, B, _ = parts(surrogate)
     both = surrogate.covariance(theta, np.vstack([A, B])).K
     assert_allclose(both[:7, 7:], surrogate.covariance(theta, A, B).K, rtol=1e-10)
