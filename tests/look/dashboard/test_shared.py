@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +13,7 @@ pytest.importorskip("fastapi", reason="the dashboard needs its extra")
 
 from tests.look.dashboard.servers import client, stored
 from tests.waiting import PATIENCE
+from xstar.look.dashboard import reading
 from xstar.look.dashboard.feeds import MOST_FEEDS, Feeds, Shared
 from xstar.storage import SqlStorage
 
@@ -64,6 +66,31 @@ def test_pages_share_plots_and_tables_of_a_moment(tmp_path: Path, monkeypatch: p
         found = list(pages.map(lambda place: asking.get(addresses[place % 3]).text, range(3 * PAGES)))
     assert len(set(found)) == 3
     assert sum(shared.made for shared in followed) == 3
+
+
+def test_comparisons_take_the_locks_of_their_studies_in_one_order(tmp_path: Path) -> None:
+    """Or two pages that compare the same studies, each from the other side, wait for each other for ever."""
+    storage = SqlStorage(stored(tmp_path, "a", trials=2))
+    stored(tmp_path, "b", trials=2)
+    taken: list[str] = []
+
+    class Lock(contextlib.AbstractContextManager[None]):
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def __enter__(self) -> None:
+            taken.append(self.name)
+
+        def __exit__(self, *error: object) -> None: ...
+
+    a, b = (Feeds(storage).read(name) for name in "ab")
+    for feed in (a, b):
+        feed.lock = Lock(feed.name)  # type: ignore[assignment]
+    for first, second in ((a, b), (b, a)):
+        taken.clear()
+        reading.figure(first, "comparison", None, {}, [second])
+        assert taken[:2] == ["a", "b"]
+    storage.close()
 
 
 def test_the_study_looked_at_longest_ago_is_let_go(tmp_path: Path) -> None:

@@ -97,9 +97,11 @@ def figure(feed: Feed, name: str, at: int | None, words: dict[str, str], others:
 
     def make() -> bytes:
         with ExitStack() as stack:
-            for other in sorted(others, key=lambda each: each.name):
-                stack.enter_context(other.lock)
             if others:
+                for each in sorted(
+                    [feed, *others], key=lambda each: each.name
+                ):  # in one order, or two would wait for each other
+                    stack.enter_context(each.lock)
                 options["others"] = [other.view for other in others]
             made = feed.at(at, lambda moment: found.figure(moment, **options))
         return dump_json(made)
