@@ -13,7 +13,9 @@ import pytest
 import xstar as xs
 from xstar.core.goals import DEFAULT
 from xstar.errors import InvalidArgument, ObjectiveError
+from xstar.journal.trial import Job
 from xstar.run.processes import ProcessExecutor, check_workers
+from xstar.testing.executors import MOST_POLLS
 
 SPACE = xs.Space(x=xs.Float(0, 1))
 
@@ -92,10 +94,27 @@ def test_more_workers_than_files_may_be_open(monkeypatch: pytest.MonkeyPatch) ->
     assert given == [(260, 400)]
 
 
-def test_a_worker_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: Any, **__: Any) -> None:
-        raise OSError(24, "Too many open files")
+def refuse(*_: Any, **__: Any) -> None:
+    raise OSError(24, "Too many open files")
 
+
+def test_a_worker_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "Popen", refuse)
     with pytest.raises(ObjectiveError, match=r"worker process 0 of 2 cannot be started: .*Too many open files.*ulimit"):
         ProcessExecutor(closes, DEFAULT, 2)
+
+
+def test_a_worker_that_cannot_be_replaced_ends_the_search_and_all_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    def dies(trial: Any) -> float:
+        os._exit(3)
+
+    executor = ProcessExecutor(dies, DEFAULT, 2)
+    started = [worker._run for worker in executor._workers]
+    try:
+        executor.submit(Job(0, {}, 0, 0, None, None, None))
+        monkeypatch.setattr(subprocess, "Popen", refuse)
+        with pytest.raises(ObjectiveError, match="cannot be started"):
+            any(executor.poll() and False for _ in range(MOST_POLLS))
+    finally:
+        executor.close()
+    assert all(run.is_over() for run in started)

@@ -282,12 +282,3 @@ def test_notes_are_on_record(workers: int) -> None:
         assert trial.attrs == {"parameters": 1300, "tags": ["small", trial.number]}
     with pytest.raises(xs.XstarError, match="JSON"):
         RunningTrial(job()).note("bad", object())
-
-
-def test_failures_in_one_place_are_counted_whatever_was_noted() -> None:
-    def objective(trial: Any) -> float:
-        trial.note("number", trial.number)
-        raise ValueError("always")
-
-    with pytest.raises(ObjectiveError, match="the same place"):
-        xs.minimize(objective, SPACE, trials=20)

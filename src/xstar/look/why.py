@@ -15,6 +15,7 @@ from xstar.core.words import last_line, plural
 from xstar.errors import UnknownTrial, XstarError
 from xstar.journal import Event, History, Readable, events as ev
 from xstar.journal.known import KnownObjectives
+from xstar.journal.messages import MEMORIES
 from xstar.journal.trial import Origin
 from xstar.look.explanation import LaterEvent, Why as Why, completed, reported, started
 from xstar.look.suggestions import compared, known_then, margin
@@ -78,7 +79,9 @@ class _Explaining:
             case ev.Reported():
                 return reported(history, scheduler, event, place)
             case ev.Failed(kind="infeasible"):
-                return [LaterEvent(place, f"infeasible: {event.reason}", "")]
+                return [LaterEvent(place, f"infeasible: {last_line(event.reason)}", "")]
+            case ev.Failed(kind=kind) if kind in MEMORIES:
+                return [LaterEvent(place, "out of memory beside others, to be run alone", last_line(event.reason))]
             case ev.Failed():
                 return [LaterEvent(place, f"failed ({event.kind})", last_line(event.reason))]
             case ev.Lost():

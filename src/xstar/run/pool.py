@@ -262,7 +262,7 @@ class WorkerPool(ABC, Generic[W]):
                     if self._timeout is not None and worker.begun:
                         worker.deadline = monotonic_clock() + self._timeout  # importing is not the trial's time
                     self._failed_starts = 0
-                elif kind == "broken":
+                elif kind == "unloadable":
                     raise ObjectiveError(f"the objective cannot be loaded {self._where(worker)}:\n{rest[0]}")
                 else:
                     self._hear(worker, kind, rest, found)

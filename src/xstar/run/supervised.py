@@ -25,6 +25,7 @@ class Supervised:
         theirs, self._lifeline = os.pipe()
         self.status, their_status = os.pipe()
         """Readable when the command has ended."""
+        self._files: tuple[int, ...] = (self._lifeline, self.status)
         arguments = (theirs, their_status, os.getpid(), int(stop_signal), grace, passed)
         try:
             self._process = subprocess.Popen(
@@ -85,5 +86,6 @@ class Supervised:
         self._close()
 
     def _close(self) -> None:
-        os.close(self._lifeline)
-        os.close(self.status)
+        files, self._files = self._files, ()
+        for file in files:
+            os.close(file)

@@ -34,7 +34,7 @@ from xstar.run.run import Answer, run_job
 # to a worker     ("begin", pickle of (sys.path or None, pickle of (objective, goals)), Place, Carrier or None)
 #                 ("job", pickle of a Job, its packed checkpoint or None)
 #                 ("stop", (trial, attempt), None) · ("continue", (trial, attempt), new stop): the answer at a run's stop
-# from a worker   ("ready",) · ("broken", traceback) · and, all with the (trial, attempt) they speak of:
+# from a worker   ("ready",) · ("unloadable", traceback) · and, all with the (trial, attempt) they speak of:
 #                 ("report", run, budget, metrics) · ("finished", run, whole) · ("failed", run, kind, reason)
 #                 ("note", run, attrs) · ("warning", run, key, text): for the user, who hears each key once
 #                 with a carrier also ("checkpoint", run, packed) before a report · ("output", run, {name: bytes}) at the end
@@ -76,7 +76,7 @@ def main(socket: int, starter: int) -> None:
             sys.path[:] = path
         objective, goals = cloudpickle.loads(rest)
     except Exception:
-        link.send("broken", traceback.format_exc())
+        link.send("unloadable", traceback.format_exc())
         return
     link.send("ready")
     while True:

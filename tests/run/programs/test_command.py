@@ -148,12 +148,6 @@ def test_a_search_over_a_program_in_worker_processes(tmp_path: Path) -> None:
     result.study.close()
 
 
-def test_the_first_failures_that_are_alike_end_a_search(tmp_path: Path) -> None:
-    command = xs.Command(script(tmp_path, "echo oh no >&2; exit 1"))
-    with pytest.raises(xs.XstarError, match=r"the program ended with exit code 1.*oh no"):
-        xs.minimize(command, xs.Space(x=xs.Float(0, 1)), trials=20, method="random")
-
-
 def test_a_time_limit_ends_the_program(tmp_path: Path, frozen: Time) -> None:
     pids = tmp_path / "pids"
     command = xs.Command(script(tmp_path, f"echo $$ > {pids}; sleep 1000"), stop_grace=0)

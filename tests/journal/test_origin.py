@@ -1,4 +1,4 @@
-"""The records that pass between the parts."""
+"""Where a configuration came from: a sentence that knows its parts."""
 
 from __future__ import annotations
 
