@@ -116,18 +116,3 @@ def test_the_key_tells_an_option_none_from_inactivity() -> None:
     keys = [space.key(config) for config in space.grid(2)]
     assert len(set(keys)) == 3
     assert space.key({"extra": 1, "on": True}) == space.key({"on": True, "extra": 1})  # order does not matter
-
-
-@pytest.mark.parametrize(
-    ("parameters", "continuous"),
-    [
-        ({"x": Float(0, 1)}, True),
-        ({"x": Float(1e-4, 1e-1, log=True), "n": Int(1, 3)}, True),
-        ({"x": Float(0, 1, step=0.1)}, False),
-        ({"n": Int(1, 10**9)}, False),
-        ({"x": Float(1, 1.0000001)}, False),
-        ({"c": Choice(["a", "b"]), "x": Float(0, 1, when={"c": "a"})}, False),
-    ],
-)
-def test_draws_never_repeat_where_a_real_number_is_always_drawn(parameters: dict[str, Any], continuous: bool) -> None:
-    assert Space(parameters).continuous is continuous

@@ -221,7 +221,7 @@ def test_an_append_sent_twice_is_committed_once(postgres: str, name: str) -> Non
 
 
 def test_statements_that_a_connection_has_forgotten_are_prepared_again(postgres: str, name: str) -> None:
-    """As after a rollback: before a turn, and in the middle of one."""
+    """As after a rollback: before a decision, and in the middle of one."""
     one, two = (xs.Study(SPACE, study=name, storage=postgres, method="random", seed=1) for _ in range(2))
     connection = one.journal._connection  # type: ignore[attr-defined]
     start: Callable[..., Any] = one._next
@@ -236,6 +236,6 @@ def test_statements_that_a_connection_has_forgotten_are_prepared_again(postgres:
             study.tell(trial, trial["x"])
         one._next = forgetful if number == 4 else start  # type: ignore[method-assign,assignment]
         if number == 2:
-            connection._open.execute(f"DEALLOCATE {connection._prepared[postgresql.COUNT]}")
+            connection._open.execute(f"DEALLOCATE {connection._prepared[postgresql.READ]}")
     assert [trial.number for trial in two.trials] == list(range(16))
     assert audit(two).findings == []

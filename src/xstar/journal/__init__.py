@@ -8,7 +8,6 @@ from xstar.journal.journal import (
     MemoryJournal as MemoryJournal,
     Readable as Readable,
     SharedJournal as SharedJournal,
-    Turn as Turn,
 )
 from xstar.journal.memo import Memo as Memo, SharedCache as SharedCache
 from xstar.journal.rung import Rung as Rung

@@ -254,10 +254,6 @@ CLAIMS = (Asked, Started, Added, Reshaped)
 """Events that two programs must not both append: they take a trial's number, start a run of a trial, or change the space, in
 which a trial that is asked for at the same time would have to be decided again."""
 
-QUIET = ("asked", "reported", "completed", "annotated", "environment")
-"""Kinds of events that change no decision of a search whose suggestions are independent of each other, apart from the next
-number: while no configuration is enqueued and no trial waits, they open new trials and end them. See ``study/ledger.py``."""
-
 
 def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()

@@ -53,10 +53,6 @@ class History:
         self.seen = 0
         self.claims = 0
         """How many of the events took a trial's number or started a run (:data:`~xstar.journal.events.CLAIMS`)."""
-        self.unread = 0
-        """How many further events are known of by number only, all of them :data:`~xstar.journal.events.QUIET`."""
-        self.unread_trials = 0
-        """How many new trials these began."""
         self.trials: list[Trial] = []
         self._states = TrialsByState()
         self.running = self._states.running
@@ -129,7 +125,7 @@ class History:
     @property
     def next_number(self) -> int:
         """The number of the next new trial."""
-        return len(self.trials) + self.unread_trials
+        return len(self.trials)
 
     @property
     def over(self) -> int:
@@ -209,12 +205,6 @@ class History:
         """Fold the next event of the journal."""
         self._apply[type(event)](event)
         self.seen += 1
-
-    def begun(self, event: ev.Asked) -> Trial:
-        """What a trial is when it has just begun, outside of this history."""
-        made = self._made(event.trial, event.config, Origin.of(event.origin), event.seen, event.at)
-        _aim(made, event)
-        return made
 
     def _created(self, event: ev.Created) -> None:
         if self.seen != 0:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from xstar.errors import JournalConflict
@@ -37,37 +36,24 @@ class Journal(Readable, Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """How long a journal is when a turn begins."""
-
-    events: int
-    claims: int
-    quiet: bool
-    """Whether the events from a given number on are all :data:`~xstar.journal.events.QUIET`."""
-
-
 @runtime_checkable
 class SharedJournal(Journal, SharedCache, Protocol):
     """A journal that several programs share: each running trial is held by one of them, on a lease it has to renew."""
 
     lease_seconds: float
-    length: int
-    """How many events there were when the last turn began, or with what was appended last through this object."""
 
     def append(
-        self, events: Sequence[Event], since: int | None, claims: int | None = None, *, exact: bool = False
+        self, events: Sequence[Event], since: int, claims: int | None = None, *, exact: bool = False
     ) -> Sequence[Event]:
-        """As :meth:`Journal.append`. With ``since=None`` nothing is read; with ``exact``, raises
-        :class:`~xstar.errors.JournalConflict` if the journal does not hold exactly ``since`` events.
+        """As :meth:`Journal.append`. With ``exact``, raises :class:`~xstar.errors.JournalConflict` if the journal does not hold
+        exactly ``since`` events.
         """
 
-    def turn(self, since: int, *, brief: bool = False) -> AbstractContextManager[Turn]:
-        """Wait until no other program is deciding what to start; says how much there is, ``quiet`` from number ``since`` on.
+    def deciding(self, since: int) -> AbstractContextManager[Sequence[Event]]:
+        """Wait until no other program is deciding what to start; gives the events from number ``since`` on.
 
         It lasts until a claim is appended, or the block is left. Nothing rests on it: it saves programs from making decisions
-        that conflict, and a holder that hangs is not waited for. In a ``brief`` one a decision takes no time, so that others
-        may wait with all that they append.
+        that conflict, and a holder that hangs is not waited for.
         """
 
     def renew(self, now: float) -> None:

@@ -4,7 +4,6 @@ from xstar.schedulers.asha import ASHA as ASHA, StoppingASHA as StoppingASHA
 from xstar.schedulers.base import (
     SCHEDULERS as SCHEDULERS,
     Advises as Advises,
-    Oblivious as Oblivious,
     Scheduler as Scheduler,
 )
 from xstar.schedulers.fifo import FIFO as FIFO

@@ -45,14 +45,4 @@ class Advises(Protocol):
         ...
 
 
-@runtime_checkable
-class Oblivious(Protocol):
-    """A scheduler (optionally) that may decide without looking at the history."""
-
-    @property
-    def oblivious(self) -> bool:
-        """Whether ``next`` always gives the same new trial, and ``judge`` lets every trial go on."""
-        ...
-
-
 SCHEDULERS: Registry[Scheduler] = Registry("scheduler")

@@ -25,10 +25,6 @@ class FIFO:
     def rungs(self) -> tuple[int, ...]:
         return ()
 
-    @property
-    def oblivious(self) -> bool:
-        return True
-
     def next(self, history: History) -> New:
         return _whole(self.max_budget)
 

@@ -4,7 +4,6 @@ from xstar.searchers.auto import Auto as Auto, without_model as without_model
 from xstar.searchers.base import (
     SEARCHERS as SEARCHERS,
     Finite as Finite,
-    Independent as Independent,
     Searcher as Searcher,
 )
 from xstar.searchers.boca import BOCA as BOCA

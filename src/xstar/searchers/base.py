@@ -51,19 +51,6 @@ class Finite(Protocol):
         ...
 
 
-@runtime_checkable
-class Independent(Protocol):
-    """An optional protocol for searchers whose suggestions do not depend on what other trials tried or found."""
-
-    def independent(self, space: Space) -> bool:
-        """Return whether that is so in this space.
-
-        A suggestion may then depend on nothing but the space, the seed, the number of the trial (``history.next_number``)
-        and the random stream; and on configurations that a user enqueued or added, which may not be repeated.
-        """
-        ...
-
-
 SEARCHERS: Registry[Searcher] = Registry("searcher")
 
 

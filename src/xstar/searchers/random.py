@@ -15,7 +15,6 @@ from xstar.core.goals import Goals
 from xstar.journal import History
 from xstar.journal.trial import Done, New, Origin, Suggestion
 from xstar.searchers.base import SEARCHERS, untried
-from xstar.space import Space
 
 RANDOM = Origin("random")
 
@@ -31,9 +30,6 @@ class Random:
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         config = untried(history, rng)
         return config if isinstance(config, Done) else Suggestion(config, RANDOM)
-
-    def independent(self, space: Space) -> bool:
-        return space.continuous
 
 
 SEARCHERS.register("random", Random)

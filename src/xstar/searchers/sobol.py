@@ -38,9 +38,6 @@ class Sobol:
     def suggest(self, history: History, task: New, rng: np.random.Generator) -> Suggestion | Done:
         return point(history, history.space, rng)
 
-    def independent(self, space: Space) -> bool:
-        return space.continuous
-
 
 def point(history: History, space: Space, rng: np.random.Generator, number: int | None = None) -> Suggestion | Done:
     """Suggest the next point, mapped through the priors of ``space``, which may be others than those of the study.

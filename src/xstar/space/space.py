@@ -127,13 +127,6 @@ class Space:
         return counting.count(self.structure)
 
     @cached_property
-    def continuous(self) -> bool:
-        """Whether two draws are never the same: some parameter is always there and has more values than can be tried."""
-        return any(
-            counting.uncountable(each) for name, each in self.parameters.items() if name not in self.structure.when
-        )
-
-    @cached_property
     def product(self) -> int:
         """The product of the sizes of all parameters, conditions ignored; only for finite spaces."""
         return counting.product(self.structure)

@@ -97,8 +97,11 @@ class Database:
 
     # ------------------------------------------------------------ outages
 
-    def patiently(self, work: Callable[[int], T]) -> T:
-        """Call ``work`` with 0, 1, 2, … until no outage ends it; with an error of our tree if one outlasts ``patience``."""
+    def patiently(self, work: Callable[[int], T], drop: Callable[[], None] = lambda: None) -> T:
+        """Call ``work`` with 0, 1, 2, … until no outage ends it, and ``drop`` in between.
+
+        Raises an error of our tree if an outage outlasts ``patience``.
+        """
         if self._file is not None and _identity(self._place) != self._file:
             # SQLite would go on in the file that has no name any more. Asking costs 2 µs, a commit a hundred times that.
             raise StorageError(
@@ -120,6 +123,7 @@ class Database:
                 waited += pause + (connections.BUSY_SECONDS if locked else 0.0)
                 if self._closed.wait(pause):
                     raise self._translated(error) from self._cause(error)
+                drop()
             else:
                 self._reached = True
                 if self._outage is not None:

@@ -17,7 +17,6 @@ from xstar.storage.connections import Connections
 Row = tuple[int, int, str, str]
 """An event as it is stored: sequence number, schema, kind, body."""
 
-QUIET = ", ".join(f"'{kind}'" for kind in ev.QUIET)
 READ = "SELECT seq, schema, kind, body FROM xstar_events WHERE study = ? AND seq >= ? ORDER BY seq LIMIT ?"
 WRITTEN = "SELECT seq FROM xstar_events WHERE study = ? AND seq >= ? AND token = ? ORDER BY seq LIMIT 1"
 READ_CACHE = "SELECT body FROM xstar_fits WHERE study = ? AND name = ? AND key = ?"
@@ -50,18 +49,16 @@ class StudyConnection(ABC):
         """Commit an entry; the number of its first event. Raises :class:`Refused`."""
 
     @abstractmethod
-    def begin_turn(self, since: int, *, brief: bool) -> tuple[int, int, bool]:
-        """Wait for a turn to make claims, or not, if its holder hangs; how many events and claims there are, and whether the
-        events from ``since`` on are all quiet. Whoever has a brief turn decides in no time.
-        """
+    def lock(self, since: int, limit: int) -> Sequence[Row]:
+        """Wait until no other program decides, or not, if it hangs; at most ``limit`` events from number ``since`` on."""
 
     @abstractmethod
-    def end_turn(self) -> None:
-        """End the turn, unless an append has."""
+    def unlock(self) -> None:
+        """Let others decide, unless an append has."""
 
     @abstractmethod
     def write_cache(self, name: str, key: str, text: str) -> None:
-        """Leave a text under ``name`` for other programs, which see it when the turn ends; nothing if the study is gone."""
+        """Leave a text for other programs, which see it once this one has decided; nothing if the study is gone."""
 
     @abstractmethod
     def drop(self, *, forked: bool = False) -> None:
@@ -71,6 +68,11 @@ class StudyConnection(ABC):
         """At most ``limit`` events from number ``since`` on."""
         rows: list[Row] = self._query(READ, self._study, since, limit).fetchall()
         return rows
+
+    def append_again(self, entry: Entry) -> int:
+        """The same over a new connection: the one that broke may have committed."""
+        found = self.place(entry)
+        return self.append(entry) if found is None else found
 
     def place(self, entry: Entry) -> int | None:
         """What :meth:`append` returned, or would have, if the entry was committed; else ``None``."""

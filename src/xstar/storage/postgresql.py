@@ -14,7 +14,7 @@ from typing import Any
 
 from xstar.journal import SCHEMA
 from xstar.storage.connections import Connections
-from xstar.storage.entry import QUIET, Entry, Refused, StudyConnection
+from xstar.storage.entry import Entry, Refused, Row, StudyConnection
 
 LOCK_SECONDS = 10
 """A turn that does not come within this time is not waited for: whoever has it may hang. Enough for dozens of suggestions."""
@@ -23,11 +23,7 @@ _TURNS = 0x7873746B  # "xstk": the first half of the name of the advisory locks;
 
 CLAIMS = "SELECT claims FROM xstar_studies WHERE id = %s"
 
-_COUNT = f"""
-SELECT events, claims, NOT EXISTS (
-    SELECT FROM xstar_events event WHERE event.study = study.id AND event.seq >= {{since}} AND event.kind NOT IN ({QUIET})
-) FROM xstar_studies study WHERE id = {{study}}"""
-COUNT = _COUNT.format(since="$1", study="$2")
+READ = "SELECT seq, schema, kind, body FROM xstar_events WHERE study = $1 AND seq >= $2 ORDER BY seq LIMIT $3"
 
 APPEND = """
 WITH study AS (
@@ -57,7 +53,7 @@ class PostgresConnection(StudyConnection):
 
     def __init__(self, source: Connections, study: int, holder: str) -> None:
         super().__init__(source, study, holder)
-        self._in_turn = False
+        self._locked = False
         self._prepared: dict[str, str] = {}
         """The names of the statements that this connection has prepared for us, by their texts."""
         self._names = (f"xstar_{number}" for number in itertools.count())
@@ -85,9 +81,9 @@ class PostgresConnection(StudyConnection):
     def append(self, entry: Entry) -> int:
         from psycopg.errors import UniqueViolation
 
-        in_turn, self._in_turn = self._in_turn, False
+        locked, self._locked = self._locked, False
         try:
-            length = self._append_and_commit(entry) if in_turn else self._append(entry)
+            length = self._append_and_commit(entry) if locked else self._append(entry)
         except UniqueViolation:  # of the token: sent before, over a connection that broke, and committed since
             found = self.place(entry)
             if found is None:
@@ -115,7 +111,7 @@ class PostgresConnection(StudyConnection):
             sent = ClientCursor(connection).execute(f"EXECUTE {name} ({places}); COMMIT", values)
             found: tuple[int] | None = sent.fetchone()
             return found
-        except InvalidSqlStatementName:  # as in ``begin_turn``
+        except InvalidSqlStatementName:  # as in ``lock``
             connection.execute("ROLLBACK")
             self._prepared = {}
             return self._append(entry)
@@ -139,32 +135,30 @@ class PostgresConnection(StudyConnection):
             values += (trial, attempt)
         return _text(entry.claims is not None, entry.exact, count, len(entry.taken), len(entry.ended)), values
 
-    def begin_turn(self, since: int, *, brief: bool) -> tuple[int, int, bool]:
+    def lock(self, since: int, limit: int) -> Sequence[Row]:
         from psycopg.errors import InvalidSqlStatementName, LockNotAvailable
 
         connection = self._connection()
-        count = f"EXECUTE {self._name(COUNT, ('int', 'int'))} ({since:d}, {self._study:d})"
+        read = f"EXECUTE {self._name(READ, ('int', 'int', 'int'))} ({self._study:d}, {since:d}, {limit:d})"
         try:
             # Several statements as one text, for which psycopg needs half of the time of a pipeline.
-            answer = connection.execute(f"BEGIN; SELECT pg_advisory_xact_lock({_TURNS}, {self._study:d}); {count}")
-            self._in_turn = True
-            answer.nextset()
-            answer.nextset()
+            answer = connection.execute(f"BEGIN; SELECT pg_advisory_xact_lock({_TURNS}, {self._study:d}); {read}")
         except InvalidSqlStatementName:  # psycopg drops all prepared statements after a rollback, ours included
             connection.execute("ROLLBACK")
             self._prepared = {}
-            return self.begin_turn(since, brief=brief)
+            return self.lock(since, limit)
         except LockNotAvailable:
             connection.execute("ROLLBACK")  # after which it is psycopg's choice whether the statement is still prepared
-            answer = connection.execute(_COUNT.format(since="%s", study="%s"), (since, self._study))
-        found: tuple[int, int, bool] | None = answer.fetchone()
-        if found is None:
-            raise Refused(None)
-        return found
+            return self.read(since, limit)
+        self._locked = True
+        answer.nextset()
+        answer.nextset()
+        rows: list[Row] = answer.fetchall()
+        return rows
 
-    def end_turn(self) -> None:
-        if self._in_turn:
-            self._in_turn = False
+    def unlock(self) -> None:
+        if self._locked:
+            self._locked = False
             # Nothing was written, but after a rollback psycopg would prepare all statements anew.
             self._connection().execute("COMMIT")
 
@@ -172,7 +166,7 @@ class PostgresConnection(StudyConnection):
         self._connection().execute(WRITE_CACHE, (name, key, text, self._study))
 
     def drop(self, *, forked: bool = False) -> None:
-        self._in_turn = False
+        self._locked = False
         if self._open is not None and not forked:  # psycopg leaves alone what another process opened
             self._open.close()
         self._open = None

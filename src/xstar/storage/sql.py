@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from xstar.errors import RESTORE, CorruptJournal, InvalidArgument, JournalConflict, StudyExists, UnknownStudy
-from xstar.journal import SCHEMA, Turn, event_json, events as ev
+from xstar.journal import SCHEMA, event_json, events as ev
 from xstar.journal.events import Event
 from xstar.storage import copies
 from xstar.storage.address import Address
@@ -146,7 +146,6 @@ class SqlJournal:
         self._connection = database.study(study, self.holder)
         self._lock = threading.RLock()
         self._tokens = (f"{holder.unique}-{number}" for number in itertools.count())
-        self.length = 0
         self._outages = database.outages
         self._lenient_until = -math.inf
         # Whoever forgets to close a study does not leave a connection behind.
@@ -159,56 +158,44 @@ class SqlJournal:
 
     def read(self, since: int) -> Iterator[Event]:
         while True:
-            rows = self._patiently(lambda connection, _, since=since: connection.read(since, BATCH))  # type: ignore[misc]
+            rows = self._call(lambda connection, since=since: connection.read(since, BATCH))  # type: ignore[misc]
             yield from self._events(rows, since)
             since += len(rows)
             if len(rows) < BATCH:
                 return
 
     def append(
-        self, events: Sequence[Event], since: int | None, claims: int | None = None, *, exact: bool = False
+        self, events: Sequence[Event], since: int, claims: int | None = None, *, exact: bool = False
     ) -> Sequence[Event]:
-        known = self.length if since is None else since
-        first = self._append(Entry.of(events, known, claims, next(self._tokens), self.lease_seconds, exact=exact))
-        self.length = first + len(events)
-        if since is None or first == since:
-            return []
-        rows = self._patiently(lambda connection, _: connection.read(since, first - since))
-        return list(self._events(rows, since))
-
-    def _append(self, entry: Entry) -> int:
-        def work(connection: StudyConnection, attempt: int) -> int:
-            # A connection that broke while committing may have committed.
-            if attempt and (found := connection.place(entry)) is not None:
-                return found
-            return connection.append(entry)
-
+        entry = Entry.of(events, since, claims, next(self._tokens), self.lease_seconds, exact=exact)
         try:
-            return self._patiently(work)
+            first = self._call(
+                lambda connection: connection.append(entry), lambda connection: connection.append_again(entry)
+            )
         except Refused as refused:
             if refused.claims is None:
                 raise self._gone() from None
             if entry.exact:
-                raise JournalConflict(f"study {self.name!r} has more than {entry.since} events") from None
-            raise JournalConflict(f"study {self.name!r} has {refused.claims} claims, not {entry.claims}") from None
+                raise JournalConflict(f"study {self.name!r} has more than {since} events") from None
+            raise JournalConflict(f"study {self.name!r} has {refused.claims} claims, not {claims}") from None
+        if first == since:
+            return []
+        return list(self._events(self._call(lambda connection: connection.read(since, first - since)), since))
 
     @contextmanager
-    def turn(self, since: int, *, brief: bool = False) -> Iterator[Turn]:
+    def deciding(self, since: int) -> Iterator[Sequence[Event]]:
         with self._lock:
             try:
-                found = self._patiently(lambda connection, _: connection.begin_turn(since, brief=brief))
-                self.length = found[0]
-                yield Turn(*found)
-            except Refused:
-                raise self._gone() from None
+                rows = self._call(lambda connection: connection.lock(since, BATCH))
+                yield list(self._events(rows, since))
             finally:
-                self._patiently(lambda connection, _: connection.end_turn())
+                self._call(lambda connection: connection.unlock())
 
     def read_cache(self, name: str, key: str) -> str | None:
-        return self._patiently(lambda connection, _: connection.read_cache(name, key))
+        return self._call(lambda connection: connection.read_cache(name, key))
 
     def write_cache(self, name: str, key: str, text: str) -> None:
-        self._patiently(lambda connection, _: connection.write_cache(name, key, text))
+        self._call(lambda connection: connection.write_cache(name, key, text))
 
     def _gone(self) -> UnknownStudy:
         return UnknownStudy(f"{self.database.url}: study {self.name!r} was deleted while it was in use")
@@ -222,16 +209,13 @@ class SqlJournal:
                 )
             yield event_json.load(kind, body, schema, f"event {seq} of study {self.name!r}")
 
-    def _patiently(self, work: Callable[[StudyConnection, int], T]) -> T:
-        """Do something on the connection, again and over a new connection if an outage ends it."""
-
-        def guarded(attempt: int) -> T:
-            if attempt:
-                self._connection.drop()
-            return work(self._connection, attempt)
-
+    def _call(self, work: Callable[[StudyConnection], T], again: Callable[[StudyConnection], T] | None = None) -> T:
+        """Do something over the connection; if an outage ends it, over a new one (``again``)."""
+        connection, repeat = self._connection, again or work
         with self._lock:
-            return self.database.patiently(guarded)
+            return self.database.patiently(
+                lambda attempt: repeat(connection) if attempt else work(connection), connection.drop
+            )
 
     def close(self) -> None:
         """Let go of the connection; it is made anew when it is needed."""

@@ -1,16 +1,15 @@
 """Appending to a study in SQLite: one short write transaction.
 
 SQLite admits one writer at a time and has no queue: its own busy handler sleeps longer the longer it has waited, so who comes
-late goes first. Here writers wait in a queue of our own (``locks.py``) before they begin; who decides in no time, as a random
-search does, keeps its place at the head while it decides. Others have a lock of their own for a turn to make claims, so
-that a model may take its time while reports are written.
+late goes first. Here writers wait in a queue of our own (``locks.py``) before they begin. Who decides what to start has a lock
+besides, so that a model may take its time while reports are written.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,14 +17,13 @@ from typing import Any
 from xstar.journal import SCHEMA
 from xstar.storage import connections
 from xstar.storage.connections import Connections
-from xstar.storage.entry import QUIET, Entry, Refused, StudyConnection
+from xstar.storage.entry import Entry, Refused, Row, StudyConnection
 from xstar.storage.locks import ByteLock, Queue, pauses
 
 TURN_SECONDS = 10.0
 """A turn that does not come within this time is not waited for: whoever has it may hang."""
 
 COUNTED = "SELECT events, claims FROM xstar_studies WHERE id = ?"
-LOUD = f"SELECT 1 FROM xstar_events WHERE study = ? AND seq >= ? AND kind NOT IN ({QUIET}) LIMIT 1"
 COUNT = "UPDATE xstar_studies SET events = ?, claims = ? WHERE id = ?"
 INSERT = "INSERT INTO xstar_events (study, seq, schema, kind, body, token) VALUES (?, ?, ?, ?, ?, ?)"
 TAKE = "INSERT OR REPLACE INTO xstar_leases (study, trial, attempt, expires, holder) VALUES (?, ?, ?, ?, ?)"
@@ -44,7 +42,6 @@ class SqliteConnection(StudyConnection):
         self._turns = ByteLock(beside, study)
         # A name that `cp xstar.db*` does not match: reading a pipe waits for ever.
         self._queue = Queue(beside, path.with_name(f".{path.name}-wake"))
-        self._at_head = False
 
     def _connection(self) -> Any:
         if self._open is None:
@@ -69,21 +66,10 @@ class SqliteConnection(StudyConnection):
                 connection.execute("ROLLBACK")
             raise
         finally:
-            self._step_down()
-
-    def _queue_up(self) -> None:
-        """Wait at most so long to be at the head of the queue: whoever is there may hang."""
-        if not self._at_head:
-            self._queue.wait(TURN_SECONDS)
-            self._at_head = True
-
-    def _step_down(self) -> None:
-        if self._at_head:
-            self._at_head = False
             self._queue.free()
 
     def _begin(self, connection: Any) -> None:
-        self._queue_up()
+        self._queue.wait(TURN_SECONDS)  # whoever is at its head may hang
         for pause in pauses(connections.BUSY_SECONDS):
             try:
                 connection.execute("BEGIN IMMEDIATE")
@@ -113,19 +99,11 @@ class SqliteConnection(StudyConnection):
             connection.execute(END, (self._study, trial, attempt))
         return first
 
-    def begin_turn(self, since: int, *, brief: bool) -> tuple[int, int, bool]:
-        if brief:
-            self._queue_up()
-        else:
-            self._turns.wait(TURN_SECONDS)
-        connection = self._connection()
-        found = connection.execute(COUNTED, (self._study,)).fetchone()
-        if found is None:
-            raise Refused(None)
-        return found[0], found[1], connection.execute(LOUD, (self._study, since)).fetchone() is None
+    def lock(self, since: int, limit: int) -> Sequence[Row]:
+        self._turns.wait(TURN_SECONDS)
+        return self.read(since, limit)
 
-    def end_turn(self) -> None:
-        self._step_down()
+    def unlock(self) -> None:
         self._turns.free()
 
     def write_cache(self, name: str, key: str, text: str) -> None:
@@ -140,6 +118,5 @@ class SqliteConnection(StudyConnection):
             else:
                 self._open.close()
             self._open = None
-        self._at_head = False
         self._turns.close()
         self._queue.close()

@@ -5,7 +5,7 @@ The study appends what they return; an audit calls them again on the same histor
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 from xstar.core.checks import whole_number
 from xstar.core.randomness import Streams
@@ -26,8 +26,8 @@ from xstar.journal.trial import (
     Verdict,
     Wait,
 )
-from xstar.schedulers import Oblivious, Scheduler
-from xstar.searchers import Independent, Searcher
+from xstar.schedulers import Scheduler
+from xstar.searchers import Searcher
 from xstar.searchers.scalarised import of_several
 
 Start = ev.Asked | ev.Started
@@ -47,18 +47,6 @@ class Policy:
     streams: Streams
     by: int = 0
     """Which of the study's environments decides."""
-    alone: Independent | None = field(init=False)
-    """The searcher, if it and the scheduler may decide without looking at other trials. Found once: that takes longer than
-    a suggestion."""
-
-    def __post_init__(self) -> None:
-        scheduler, searcher = self.scheduler, self.searcher
-        oblivious = isinstance(scheduler, Oblivious) and scheduler.oblivious
-        self.alone = searcher if oblivious and isinstance(searcher, Independent) else None
-
-    def is_independent(self, history: History) -> bool:
-        """Whether a new trial is decided on by its number alone, whatever other trials try or find."""
-        return self.alone is not None and self.alone.independent(history.space) and not history.goals.known
 
     def start(self, history: History, now: float, full: str | None = None) -> Start | Wait | Done:
         """The event that starts the next run; ``full`` says why no *new* trial may begin, if so.
@@ -92,7 +80,7 @@ class Policy:
             choice = self._suggested(history, task)
             if isinstance(choice, Done):
                 return choice
-        config, seen = history.space.dump(choice.config), history.seen + history.unread
+        config, seen = history.space.dump(choice.config), history.seen
         budget, bracket = task.budget, task.bracket
         if choice.budget in task.choices:
             budget = choice.budget
@@ -178,12 +166,6 @@ class Policy:
             return ev.Reported(number, at, metrics, now, history.seen, run, final=True, by=self.by)
         verdict = self.scheduler.judge(history, Report(number, run, at, metrics))
         return ev.Reported(number, at, metrics, now, history.seen, run, verdict, by=self.by)
-
-    def final(self, history: History, begun: Trial, seen: int, metrics: Metrics, now: float) -> ev.Reported | ev.Failed:
-        """The same for the one and only report of a trial, as it ``begun``, that the history does not hold."""
-        event = self.answer(history, begun, 0, metrics, None, now, final=True)
-        assert event is not None, "a trial that has just begun takes any report"
-        return replace(event, seen=seen) if isinstance(event, ev.Reported) else event
 
 
 def is_late(trial: Trial, run: int) -> bool:

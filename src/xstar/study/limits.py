@@ -79,11 +79,6 @@ class Limits:
         """Whether none of the stop rules is set."""
         return all(rule is None for rule in (self.trials, self.seconds, self.target, self.patience))
 
-    @property
-    def by_results(self) -> bool:
-        """Whether one of the stop rules looks at what trials found."""
-        return self.target is not None or self.patience is not None
-
     def over(self, history: History, elapsed: float) -> str | None:
         """Why nothing at all should be started any more, or ``None``."""
         if self.seconds is not None and elapsed >= self.seconds:

@@ -144,13 +144,11 @@ class Study(Shown):
     def ask(self, limits: Limits = NO_LIMITS) -> Trial | None:
         """The next trial to run, or ``None``: wait, or — if ``study.ended`` says why — done."""
         with self._ledger.lock:
-            self._policy.by = self._ledger.here(self.clock)
             self.leases.reclaim_if_due()
-            alone = self._policy.is_independent(self._ledger.history) and not limits.by_results
-            event = self._ledger.claim(self._next, limits, alone=alone)
+            event = self._ledger.reserve(self._next, limits)
             if event is None:
                 return None
-            trial = self._ledger.trial(event.trial)
+            trial = self.history.trials[event.trial]
             self.leases.take(trial)
             return trial
 
@@ -164,6 +162,7 @@ class Study(Shown):
         if history.hold != "go":
             self.ended = STOPPED if history.hold == "stop" else None
             return None
+        self._policy.by = self._ledger.environment
         start = self._policy.start(history, self.clock(), full)
         if isinstance(start, STARTS):
             return start
@@ -186,9 +185,6 @@ class Study(Shown):
         """Record the final value (or metrics) of a trial: it is complete."""
         parsed = self.goals.parse(value)
         with self._ledger.lock:
-            if self._ledger.end(number_of(trial), self._policy.final, parsed, self.clock()):
-                self.leases.forget(number_of(trial), 0)
-                return
             known = self._known(trial)
             parsed |= known.known
             if known.state is State.COMPLETE and known.metrics == parsed:
@@ -198,7 +194,6 @@ class Study(Shown):
     def _record(
         self, trial: Trial, metrics: dict[str, float], budget: int | None, attempt: int | None, *, final: bool
     ) -> Verdict:
-        self._policy.by = self._ledger.here(self.clock)
         run = self.leases.attempt(trial) if attempt is None else attempt
         event = self._ledger.settle(self._answer, trial, run, metrics, budget, final, attempt is None)
         if event is None:
@@ -218,7 +213,7 @@ class Study(Shown):
         if strict and trial.runs.lost == 0 and is_late(trial, run):
             what, found = f"trial {trial.number}", f"state={trial.state.value}"
             raise InvalidReport(what, "must be running to take a report", found, "ask for a new trial")
-        now = self.clock()
+        now, self._policy.by = self.clock(), self._ledger.environment
         return self._policy.answer(self.history, trial, run, metrics, budget, now, final=final, strict=strict)
 
     def complete(self, trial: Trial | int, *, pruned: bool = False, attempt: int | None = None) -> None:
@@ -268,7 +263,7 @@ class Study(Shown):
         It counts as a complete trial, but neither towards ``trials=`` nor at the rungs of a scheduler.
         """
         at = budget or self.scheduler.max_budget or 1
-        event = self._ledger.claim(lambda: added(self.history, config, value, at, self.clock()))
+        event = self._ledger.reserve(lambda: added(self.history, config, value, at, self.clock()))
         return self.history.trials[event.trial]
 
     def enqueue(self, config: Mapping[str, Any], *, author: str = "", reason: str = "") -> None:
@@ -280,7 +275,7 @@ class Study(Shown):
 
     def widen(self, space: Space, fill: Mapping[str, Any] | None = None, *, author: str = "", reason: str = "") -> None:
         """Search a wider space from now on; ``fill`` says what new parameters were in the trials so far."""
-        self._ledger.claim(lambda: widened(self.history, space, fill, self.clock(), (author, reason)))
+        self._ledger.reserve(lambda: widened(self.history, space, fill, self.clock(), (author, reason)))
 
     def narrow(self, changes: Mapping[str, Any], *, author: str = "", reason: str = "") -> None:
         """Search a part of the space from now on: ``{"lr": [1e-4, 1e-2], "optimizer": ["adam"], "layers": 3}``.
@@ -288,7 +283,7 @@ class Study(Shown):
         A shorter range, some of the options, or a value at which a parameter is frozen. Trials outside stay on record, and
         searchers no longer learn from them.
         """
-        self._ledger.claim(lambda: narrowed(self.history, changes, self.clock(), (author, reason)))
+        self._ledger.reserve(lambda: narrowed(self.history, changes, self.clock(), (author, reason)))
 
     def pause(self, *, author: str = "", reason: str = "") -> None:
         """Have no program start a trial until :meth:`resume`; what runs goes on."""
@@ -316,7 +311,7 @@ class Study(Shown):
     @property
     def history(self) -> History:
         """What happened, as far as this object knows."""
-        return self._ledger.read()
+        return self._ledger.history
 
     @property
     def space(self) -> Space:

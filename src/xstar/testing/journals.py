@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xstar.errors import JournalConflict
-from xstar.journal import Event, History, Journal, SharedJournal, Turn, events as ev
+from xstar.journal import Event, History, Journal, SharedJournal, events as ev
 from xstar.journal.trial import Origin, State, Verdict
 from xstar.space import Float, Space
 
@@ -82,11 +82,9 @@ def check_journal(make: Callable[[], Journal], again: Callable[[Journal], Journa
 
 
 def _check_shared(journal: SharedJournal, events: list[Event]) -> None:
-    claims, quiet = sum(isinstance(event, ev.CLAIMS) for event in events), ev.kind_of(events[-1]) in ev.QUIET
-    for brief in (False, True):
-        with journal.turn(len(events) - 1, brief=brief) as turn:
-            assert turn == Turn(journal.length, claims, quiet), "a turn begins with what there is"
-        assert journal.length == len(events)
+    for since in (0, len(events) - 1, len(events)):
+        with journal.deciding(since) as missed:
+            assert repr(list(missed)) == repr(events[since:]), "who decides knows all that there is"
     try:
         journal.append(events[-1:], len(events) - 1, exact=True)
     except JournalConflict:
