@@ -13,8 +13,6 @@ from tests.trials import ask
 from xstar.journal import Event
 from xstar.journal.trial import Verdict
 from xstar.look.progress import Tracker
-from xstar.schedulers import ASHA
-from xstar.searchers import Random
 from xstar.study import Limits
 
 
@@ -130,21 +128,3 @@ def test_time_since_this_run_began_not_since_the_first() -> None:
     tracker.advance()
     clock.now += 5
     assert tracker.running_for(trial) == pytest.approx(5)
-
-
-def test_rungs_and_the_last_failure() -> None:
-    study = make_study(scheduler=ASHA(9), searcher=Random())
-    tracker = Tracker(study, Limits())
-    assert tracker.rungs == [(1, 0), (3, 0), (9, 0)]
-    for value in (0.5, 0.25, 0.75):
-        study.report(ask(study), value)
-    promoted = ask(study)
-    assert promoted.target == 3
-    study.report(promoted, 0.2, 2)
-    study.report(promoted, 0.1, 3)
-    failed = ask(study)
-    study.fail(failed, "boom")
-    tracker.advance()
-    assert tracker.rungs == [(1, 3), (3, 1), (9, 0)]
-    assert tracker.failure is failed
-    assert tracker.best is promoted

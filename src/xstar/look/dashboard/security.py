@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import threading
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -156,10 +155,20 @@ class Guard:
         headers = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in scope["headers"]}
         refused = self._refusal(scope, headers)
         answer = _with_headers(send, scope["path"])
-        if refused is not None:
-            await _refuse(answer, *refused, wants_page=_wants_page(scope, headers))
+        if refused is None:
+            await self._app(scope, _limited(receive), answer)
             return
-        await self._app(scope, _limited(receive), answer)
+        from starlette.responses import (  # at use: the command line knows hosts and tokens, too
+            JSONResponse,
+            RedirectResponse,
+        )
+
+        status, reason = refused
+        page = scope["method"] == "GET" and "text/html" in headers.get("accept", "")
+        if status == 401 and page and not scope["path"].startswith("/api/"):
+            await RedirectResponse("/login", 303)(scope, receive, answer)
+        else:
+            await JSONResponse({"error": reason}, status)(scope, receive, answer)
 
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
         """The status and the reason why a request is not answered; ``None``: it is."""
@@ -218,12 +227,6 @@ def _own_origin(headers: dict[str, str]) -> bool:
         return False
 
 
-def _wants_page(scope: Scope, headers: dict[str, str]) -> bool:
-    return (
-        scope["method"] == "GET" and "text/html" in headers.get("accept", "") and not scope["path"].startswith("/api/")
-    )
-
-
 def _limited(receive: Receive) -> Receive:
     """A body that ends the connection when it is longer than it said."""
     total = 0
@@ -248,14 +251,3 @@ def _with_headers(send: Send, path: str) -> Send:
         await send(message)
 
     return answer
-
-
-async def _refuse(send: Send, status: int, reason: str, *, wants_page: bool) -> None:
-    if status == 401 and wants_page:
-        await send({"type": "http.response.start", "status": 303, "headers": [(b"location", b"/login")]})
-        await send({"type": "http.response.body", "body": b""})
-        return
-    body = json.dumps({"error": reason}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
