@@ -84,7 +84,7 @@ def test_what_is_shown_of_it(found: str, cli: Cli, tmp_path: Path) -> None:
 def test_it_is_exported_forked_narrowed_and_begun_with(found: str, cli: Cli, write: Write) -> None:
     write(cli("export", "s").output, "s.jsonl")
     cli("import", "s.jsonl", "--study", "copy")
-    cli("fork", "s", "--at", "9", "--name", "other")
+    cli("fork", "s", "--at", "9", "--study", "other")
     cli("narrow", "s", "x=[0.1, 0.5]")
     said = cli("run", "s.toml", "--study", "warm", "--warm-start", "copy", "--trials", "2").output
     assert ("no trial is complete" in said) == ("trials: 2 paused" in said)

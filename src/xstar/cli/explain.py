@@ -44,12 +44,12 @@ def why(
 
 
 def fork(
-    study: StudyName,
+    name: StudyName,
     at: Annotated[
         int | None,
         typer.Option(metavar="EVENT", help="After so many events; `xstar why` names them.", show_default="all of them"),
     ] = None,
-    name: Annotated[
+    study: Annotated[
         str | None, typer.Option(metavar="NAME", help="The new study's name.", show_default="STUDY-fork-EVENT")
     ] = None,
     method: Annotated[
@@ -65,14 +65,14 @@ def fork(
     from xstar.look.fork import fork_events
 
     with existing(storage) as place:
-        events = list(place.open(study).read(0))
+        events = list(place.open(name).read(0))
         moment = len(events) if at is None else at
-        target = name or f"{study}-fork-{moment}"
+        target = study or f"{name}-fork-{moment}"
         made = fork_events(events, moment, target, method=method, max_budget=max_budget, seed=seed)
         place.create(target, made)
     kept = plural(sum(isinstance(event, ev.Asked | ev.Added) for event in made), "trial")
     out = console()
-    out.print(f"study {target!r} begins with {kept}, as {study!r} was after {moment} events", soft_wrap=True)
+    out.print(f"study {target!r} begins with {kept}, as {name!r} was after {moment} events", soft_wrap=True)
     where = () if storage == DEFAULT_STORAGE else ("--storage", storage)
     out.print(f"run it:       {command('run', 'FILE', '--study', target, *where)}", soft_wrap=True)
 
