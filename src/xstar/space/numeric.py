@@ -124,7 +124,7 @@ class Number(Parameter):
     def _place(self) -> Callable[[Value], float]:
         """The function that encodes a value."""
         if self.steps is not None:
-            return self.steps.encode
+            return self.steps.encoder()
         origin, span = self.scale()
         # ``math.log`` rather than ``np.log``, so that the ends of the range are encoded as exactly 0 and 1.
         return (lambda value: (log(value) - origin) / span) if self.log else (lambda value: (value - origin) / span)
@@ -254,11 +254,11 @@ class Int(Number):
             raise InvalidSpace("Int.low", "must be at least 1 with log=True", low, "raise low or leave log out")
         if self.log and high > LARGEST_LOG_INTEGER:
             raise InvalidSpace("Int.high", "must be at most 2**40 with log=True", high, "use Float and round")
-        if self.log and self.step is None:
-            self._take(low, high, None, None)
-            return
-        steps = read_steps("Int", low, high, 1 if self.step is None else self.step, self.log)
-        self._take(low, int(steps.value(steps.size - 1)), steps, None if steps.step == 1 else steps.step)
+        if self.step is None:
+            self._take(low, high, None if self.log else Steps(low, 1, high - low + 1, None), None)
+        else:
+            steps = read_steps("Int", low, high, self.step, self.log)
+            self._take(low, int(steps.value(steps.size - 1)), steps, None if steps.step == 1 else steps.step)
 
     _number = staticmethod(as_int)
 

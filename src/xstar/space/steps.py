@@ -45,9 +45,12 @@ class Steps:
         near = self.value(self.index(value))
         return near if isclose(value, near, rel_tol=1e-12, abs_tol=CLOSE * self.step) else None
 
-    def encode(self, value: float) -> float:
-        """The middle of the value's share of [0, 1]."""
-        return (self.index(value) + 0.5) / self.size
+    def encoder(self) -> Callable[[float], float]:
+        """The function that gives the middle of a value's share of [0, 1]."""
+        low, step, size = self.low, self.step, self.size
+        if self.digits is None:
+            return lambda value: ((value - low) // step + 0.5) / size
+        return lambda value: (self.index(value) + 0.5) / size
 
     def position(self, value: float) -> float:
         """Where in [0, 1] a number lies that may be none of the grid's."""
