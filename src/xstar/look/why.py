@@ -67,8 +67,8 @@ class _Explaining:
         match event:
             case ev.Asked():
                 self.found = self._choice(event)
-                upto = f" to train up to epoch {event.budget}" if event.budget else ""
-                return [LaterEvent(place, f"asked for{upto}", "")]
+                upto = f", to train to epoch {event.budget}" if event.budget else ""
+                return [LaterEvent(place, f"suggested{upto}", "")]
             case ev.Added():
                 self.found = Why(
                     event.trial, "added", history.seen, "An observation made elsewhere: nobody chose it here."
