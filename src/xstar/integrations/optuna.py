@@ -24,7 +24,7 @@ from xstar.integrations.distributions import number_range, one_of
 from xstar.journal import History, events as ev
 from xstar.journal.trial import Done, New, Origin, Suggestion
 from xstar.searchers import Auto, Searcher
-from xstar.searchers.scalarised import of_several
+from xstar.searchers.base import of_several
 from xstar.space import Config, Parameter, Space
 from xstar.study.methods import METHODS
 from xstar.study.settings import Settings

@@ -152,7 +152,7 @@ class History:
         return self._incumbent.best
 
     def with_goals(self, goals: Goals, observed: Sequence[float]) -> History:
-        """Return a copy with another loss for each trial and observation (``searchers/scalarised.py``)."""
+        """Return a copy with another loss for each trial and observation (``searchers/base.py``)."""
         made = copy(self)
         made.goals, made.memo, made.trials = goals, Memo(), [copy(trial) for trial in self.trials]
         made._incumbent = Incumbent(made.trials, lambda trial: False)

@@ -267,7 +267,7 @@ def reshape(trial: Trial, config: Config | None, nearest: Config | None = None) 
 
 
 def stand_for(trial: Trial, goals: Goals) -> None:
-    """Have other objectives: those of a view of the history (``searchers/scalarised.py``)."""
+    """Have other objectives: those of a view of the history (``searchers/base.py``)."""
     trial._goals = goals
     if trial.losses is not None:
         trial.losses = trial.lowest = goals.losses(trial.metrics)

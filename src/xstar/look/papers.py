@@ -9,7 +9,7 @@ from pathlib import Path
 from xstar.core.version import VERSION
 from xstar.journal.events import Created
 from xstar.searchers import GP, SEARCHERS, Auto
-from xstar.searchers.scalarised import HandlesGoals
+from xstar.searchers.base import HandlesGoals
 
 SOFTWARE = f"""@software{{xstar,
   author = {{{{the xstar authors}}}},

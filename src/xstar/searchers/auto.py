@@ -19,11 +19,10 @@ from xstar.core.goals import Goals
 from xstar.journal import History
 from xstar.journal.trial import Done, New, Origin, Suggestion
 from xstar.nets.catalogue import is_of_networks
-from xstar.searchers.base import SEARCHERS
+from xstar.searchers.base import SEARCHERS, of_several
 from xstar.searchers.dngo.searcher import DNGO
 from xstar.searchers.evolution import Evolution
 from xstar.searchers.gp.searcher import GP, PRIOR_WEIGHT, checked_weight
-from xstar.searchers.scalarised import of_several
 from xstar.space import Parameter, Space
 
 SWITCH = 1000

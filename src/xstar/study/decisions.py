@@ -28,7 +28,7 @@ from xstar.journal.trial import (
 )
 from xstar.schedulers import Scheduler
 from xstar.searchers import Searcher
-from xstar.searchers.scalarised import of_several
+from xstar.searchers.base import of_several
 
 Start = ev.Asked | ev.Started
 STARTS = (ev.Asked, ev.Started)  # a tuple: a union would be put together anew at every `isinstance`

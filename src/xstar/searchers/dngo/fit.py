@@ -81,7 +81,7 @@ class Sizes:
     leaders: int = 128
     """The number of observations with the lowest losses, at each rung, among which the incumbent is chosen."""
     spacing_from: int = 10
-    """From this many running trials on, suggestions keep a distance from them (``learner.apart``)."""
+    """From this many running trials on, suggestions keep a distance from them (``surrogate.apart``)."""
     no_fantasies_from: int = 50
     """From this many running trials on there are no fantasies: with 50 basis functions they determine the posterior
     completely, and the minimum over so many fantasised outcomes leaves no expected improvement. The best of random candidates
