@@ -50,7 +50,9 @@ def test_all_ranks_train_every_trial_and_are_paused_together(tmp_path: Path) -> 
     assert sorted(trial.budget for trial in trials) == [1, 1, 3]
     assert result.value == pytest.approx(2 * result.best["lr"] + 1 + 2 / 3, rel=1e-5)
     assert result.load() == 3
-    assert dict(os.environ) == before
+    assert before.items() <= os.environ.items()
+    # Libraries that were imported meanwhile may have added variables of their own.
+    assert not {"RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"} & (os.environ.keys() - before.keys())
 
 
 def dies(trial: Any) -> None:
@@ -75,8 +77,8 @@ def _arrive(process: int) -> Any:
 @pytest.mark.slow
 def test_a_rank_that_dies_is_named() -> None:
     given: dict[str, Any] = {"metric": "loss", "max_budget": 2, "trials": 1, "max_failures": 1, "method": "random"}
-    study = xs.minimize(Distributed(dies), SPACE, **given).study
-    assert "rank 1 ended with exit code 7" in str(study.trials[0].reason)
+    with pytest.raises(ObjectiveError, match="rank 1 ended with exit code 7"):
+        xs.minimize(Distributed(dies), SPACE, **given)
     arriving = DiesOnArrival()
     with pytest.raises(ObjectiveError, match=r"rank 1 ended .* exit code 9"):
         xs.minimize(Distributed(lambda trial: arriving), SPACE, **given)
