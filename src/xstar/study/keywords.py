@@ -51,14 +51,15 @@ ELSEWHERE = {
 
 def takes(options: Callable[P, S]) -> Callable[[Callable[[S], R]], Callable[P, R]]:
     """A decorator: the function is called with the fields of a dataclass, and gets it."""
+    signature = inspect.signature(options)
 
     def decorate(function: Callable[[S], R]) -> Callable[P, R]:
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            _check_arguments(f"xs.{function.__name__}", options, args, kwargs)
+            _check_arguments(f"xs.{function.__name__}", signature, args, kwargs)
             return function(options(*args, **kwargs))
 
-        call.__signature__ = inspect.signature(options)  # type: ignore[attr-defined]
+        call.__signature__ = signature  # type: ignore[attr-defined]
         return call
 
     return decorate
@@ -72,7 +73,7 @@ def initialised_by(options: Callable[P, S]) -> Callable[[Callable[[T, S], None]]
     def decorate(function: Callable[[T, S], None]) -> Callable[Concatenate[T, P], None]:
         @functools.wraps(function)
         def call(self: T, /, *args: P.args, **kwargs: P.kwargs) -> None:
-            _check_arguments(f"xs.{type(self).__name__}", options, args, kwargs)
+            _check_arguments(f"xs.{type(self).__name__}", signature, args, kwargs)
             function(self, options(*args, **kwargs))
 
         call.__doc__ = options.__doc__
@@ -82,9 +83,11 @@ def initialised_by(options: Callable[P, S]) -> Callable[[Callable[[T, S], None]]
     return decorate
 
 
-def _check_arguments(caller: str, options: Callable[..., Any], args: tuple[Any, ...], given: Mapping[str, Any]) -> None:
+def _check_arguments(
+    caller: str, signature: inspect.Signature, args: tuple[Any, ...], given: Mapping[str, Any]
+) -> None:
     """An unknown keyword is an error of our own; one that is missing is Python's, with the name of the caller."""
-    known = inspect.signature(options).parameters
+    known = signature.parameters
     for name in given:
         if name not in known:
             words = with_option(name, {**dict(zip(known, args, strict=False)), **given}) or ELSEWHERE.get(name)
@@ -93,7 +96,7 @@ def _check_arguments(caller: str, options: Callable[..., Any], args: tuple[Any, 
             remedy = words or renamed or nearest(name, keywords)
             raise InvalidArgument(name, f"is no option of {caller}", f"{name}=…", remedy)
     try:
-        inspect.signature(options).bind(*args, **given)
+        signature.bind(*args, **given)
     except TypeError as error:
         raise TypeError(f"{caller}() is called with other arguments than it has: {error}") from None
 
