@@ -85,6 +85,19 @@ def test_a_new_storage_is_made_beside_the_log_of_one_that_was_deleted(tmp_path: 
     assert trials(tmp_path / "a.db") == 2
 
 
+def test_to_open_a_storage_again_takes_no_lock_from_those_who_have_it_open(tmp_path: Path) -> None:
+    with xs.Study(SPACE, study="s", storage=tmp_path / "a.db", seed=1, method="random") as study:
+        study.tell(ask(study), 1.0)
+        reader = sqlite3.connect(tmp_path / "a.db", isolation_level=None)
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM xstar_events").fetchone()
+        before = Path("/proc/locks").read_text().count(f":{(tmp_path / 'a.db').stat().st_ino} ")
+        SqlStorage(tmp_path / "a.db").close()
+        backup(tmp_path / "a.db", tmp_path / "b.db")
+        assert Path("/proc/locks").read_text().count(f":{(tmp_path / 'a.db').stat().st_ino} ") == before > 0
+        reader.close()
+
+
 def test_a_restored_storage_is_the_backup_and_what_was_there_is_kept(tmp_path: Path) -> None:
     killed(tmp_path / "a.db", 2)
     backup(tmp_path / "a.db", tmp_path / "b.db")

@@ -7,8 +7,8 @@ process.
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
+import subprocess
 import sys
 import tempfile
 import threading
@@ -125,8 +125,8 @@ class Connections:
             return self._open_file(f"{path.absolute().as_uri()}?immutable=1", uri=True)
         with tempfile.TemporaryDirectory(prefix="xstar-") as folder:
             copy = Path(folder) / path.name
-            for each in (path, log):
-                shutil.copy(each, folder)
+            # Not by this process: a file that it closes loses all the locks that its own connections have.
+            subprocess.run(["cp", path, log, folder], check=True)
             self._open_file(str(copy)).close()  # which plays the log back
             return self._open_file(f"{copy.as_uri()}?immutable=1", uri=True)
 
@@ -135,6 +135,7 @@ class Connections:
         with closing(self.connect()) as connection:
             if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
                 with suppress(sqlite3.OperationalError):  # it may not be written to, or others use it: it works without
+                    connection.execute("PRAGMA user_version=0")  # before there is a log
                     connection.execute("PRAGMA journal_mode=WAL")
 
     @property
@@ -180,6 +181,23 @@ class Connections:
         """Close what is kept."""
         with self._guard:
             _close(self._idle)
+
+
+MARK = "PRAGMA user_version=1"
+"""What a copy says of itself: that it has no log. One that is found beside it is another file's."""
+
+
+def is_marked(path: Path) -> bool:
+    """Whether a file says so, whatever lies beside it.
+
+    SQLite is asked, in its way of reading the file alone. To open and close it here would take away the locks that this process
+    has on it through other connections, and others would write to what those read.
+    """
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+            return bool(connection.execute("PRAGMA user_version").fetchone()[0])
+    except sqlite3.Error:  # none is there, or it is not whole without its log
+        return False
 
 
 def _psycopg(address: Address) -> Any:

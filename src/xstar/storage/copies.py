@@ -17,7 +17,7 @@ from xstar.core.whole_file import whole_file
 from xstar.core.words import plural
 from xstar.errors import InvalidArgument, StorageBusy, StorageError
 from xstar.journal.events import CLAIMS, KINDS
-from xstar.storage.connections import COMPANIONS
+from xstar.storage.connections import COMPANIONS, MARK
 from xstar.storage.database import Database, check_log, translated
 from xstar.storage.leases import LeaseHolder
 
@@ -98,8 +98,8 @@ def _copy_pages(source: Database, part: Path, target: Path) -> None:
             with closing(sqlite3.connect(part, isolation_level=None)) as copy:
                 copied_from.backup(copy)
                 copy.execute("DELETE FROM xstar_leases")  # no program runs trials in a copy
-                # A file in this mode has no log: one that is found beside it later is another file's.
                 copy.execute("PRAGMA journal_mode=DELETE")
+                copy.execute(MARK)
         except sqlite3.Error as error:
             if error.sqlite_errorname.startswith(_SOURCE):
                 raise

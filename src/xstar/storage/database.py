@@ -174,16 +174,10 @@ def _identity(path: str) -> tuple[int, int] | None:
 def check_log(path: Path) -> None:
     """Refuse a file beside the log of another one, which SQLite would play back into it.
 
-    That of a file which was copied by ``xstar backup`` or ``restore``, until it is first opened: it says that it has no log.
+    A file that ``xstar backup`` or ``restore`` made says that it has none (``connections.MARK``), until a search goes on in it.
     """
     log = path.with_name(path.name + "-wal")
-    if not log.exists() or not log.stat().st_size:  # looked for first: a file that gets a log says so before
-        return
-    if not path.exists():  # SQLite removes the log when it makes the file
-        return
-    with path.open("rb") as file:
-        header = file.read(20)
-    if header[18:19] == b"\x01":
+    if log.exists() and log.stat().st_size and connections.is_marked(path):  # in this order: see ``use_log``
         raise StorageError(
             f"{log} is the log of another file that was called {path.name}, and would destroy this one: move it away. "
             f"A backup is put in place by {RESTORE}, which does so"
