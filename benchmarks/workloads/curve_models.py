@@ -118,7 +118,7 @@ def _dngo(state: State, targets: Array) -> Predict:
     inputs = np.column_stack([state.X, position])
     numbers = [at for at, group in enumerate(state.inputs.groups) if group not in state.inputs.options]
     mean, parts = Quadratic(tuple(numbers)), list[Predict]()
-    for network in networks_of(options, inputs, targets, rng, options.networks, logistic=False):
+    for network in networks_of(options, inputs, targets, rng, options.settings.networks, logistic=False):
         basis = Basis(network, mean)
         sums = Statistics.none(basis.width + mean.size).extended(basis.design(inputs), targets)
         thetas = sample(sums, basis, rng, options.samples)

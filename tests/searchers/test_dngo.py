@@ -81,7 +81,7 @@ class Sized:
 @pytest.mark.parametrize("loss", [bowl, awkward], ids=["all well", "failures"])
 def test_what_is_cached_does_not_matter(loss: Callable[..., float]) -> None:
     """Blocks of three: full ones are kept in one study and summed anew in the other."""
-    small = Sized(DNGOOptions(networks=2), Sizes(growth=2, block=3, fold=2, leaders=4))
+    small = Sized(DNGOOptions(DNGO(networks=2)), Sizes(growth=2, block=3, fold=2, leaders=4))
     check_cache(small, loss)
 
 
@@ -131,7 +131,7 @@ def test_a_hundred_at_once() -> None:
 def test_fantasies_are_left_out_only_where_many_run() -> None:
     asked = {}
     for keeps in (True, False):
-        options = DNGOOptions(networks=2, fantasies=4, keeps_distance=keeps)
+        options = DNGOOptions(DNGO(networks=2, fantasies=4), keeps_distance=keeps)
         study = xs.Study(SQUARE, searcher=Sized(options, Sizes(no_fantasies_from=5)), seed=1)
         run(study, 12)
         asked[keeps] = [ask(study).config for _ in range(7)]

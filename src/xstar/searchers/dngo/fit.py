@@ -26,23 +26,21 @@ from xstar.models.targets import Targets
 from xstar.searchers.bo.observations import last_refit
 from xstar.searchers.bo.surrogate import BAD
 from xstar.searchers.bo.transfer import Shift, SourceMeans
+from xstar.searchers.dngo.searcher import DNGO
 
 CHUNK = 4096
 """Rows whose basis functions are held in memory at once."""
 
 
+DEFAULT = DNGO()
+
+
 @dataclass(frozen=True)
 class DNGOOptions:
-    """What a method says about its networks; settings are explained at ``DNGO``."""
+    """The settings of a method, and what users do not set."""
 
+    settings: DNGO = DEFAULT
     method: str = "dngo"
-    activation: str = "tanh"
-    networks: int = 10
-    samples: int = 1
-    transform: bool = True
-    explore_every: int = 4
-    fantasies: int = 10
-    device: str = "cpu"
     keeps_distance: bool = True
     """Whether suggestions keep a distance from many running trials, and leave out their fantasies if there are very many."""
     bad_values: bool = True
@@ -54,11 +52,8 @@ class DNGOOptions:
 
 
 PAPER = DNGOOptions(
+    DNGO(networks=1, samples=10, transform=False, explore_every=0),
     "dngo-paper",
-    networks=1,
-    samples=10,
-    transform=False,
-    explore_every=0,
     keeps_distance=False,
     bad_values=False,
     lowest_observed=True,
@@ -146,17 +141,17 @@ def trained(
         return kept
     rng = Streams(history.seed).generator(last, f"dngo {purpose}")
     # A penalty is lowered in losses only: a constraint metric is compared with its bound.
-    lower_penalty = options.transform and purpose == "loss"
-    targets = Targets.of(y[:last], transform=options.transform, lower_penalty=lower_penalty)
+    lower_penalty = options.settings.transform and purpose == "loss"
+    targets = Targets.of(y[:last], transform=options.settings.transform, lower_penalty=lower_penalty)
     t = targets(y[:last])
     bad = float(np.quantile(t, BAD))
     shift = None if sources is None else sources.shift(X[:last], t)
     t = t if shift is None else t - shift(X[:last])
     members = []
-    for network in networks_of(options, X[:last], t, rng, options.networks, logistic=False):
+    for network in networks_of(options, X[:last], t, rng, options.settings.networks, logistic=False):
         basis = Basis(network, mean)
         statistics = _summed(Statistics.none(basis.width + mean.size), basis, X[:last], t, CHUNK)
-        members.append(Member(basis, tuple(sample(statistics, basis, rng, options.samples)), statistics))
+        members.append(Member(basis, tuple(sample(statistics, basis, rng, options.settings.samples)), statistics))
     return history.memo.put(Trained(last, targets, bad, tuple(members), shift), key)
 
 
@@ -164,11 +159,11 @@ def networks_of(
     options: DNGOOptions, X: Array, t: Array, rng: np.random.Generator, count: int, *, logistic: bool
 ) -> list[Network]:
     """Train networks on the device given in the options."""
-    if options.device == "cuda":
+    if options.settings.device == "cuda":
         from xstar.models.features_torch import train_on
 
-        return train_on("cuda", X, t, rng, networks=count, activation=options.activation, logistic=logistic)
-    return train(X, t, rng, networks=count, activation=options.activation, logistic=logistic)
+        return train_on("cuda", X, t, rng, networks=count, activation=options.settings.activation, logistic=logistic)
+    return train(X, t, rng, networks=count, activation=options.settings.activation, logistic=logistic)
 
 
 def _summed(sums: Statistics, basis: Basis, X: Array, t: Array, rows: int) -> Statistics:

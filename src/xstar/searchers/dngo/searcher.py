@@ -75,16 +75,7 @@ class DNGO:
         from xstar.searchers.dngo.fit import DNGOOptions  # imported at use: SciPy loads slowly
         from xstar.searchers.dngo.surrogate import LastLayers, suggest_by
 
-        options = DNGOOptions(
-            activation=self.activation,
-            networks=self.networks,
-            samples=self.samples,
-            transform=self.transform,
-            explore_every=self.explore_every,
-            fantasies=self.fantasies,
-            device=self.device,
-        )
-        return suggest_by(LastLayers(options), history, observed, rng)
+        return suggest_by(LastLayers(DNGOOptions(self)), history, observed, rng)
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ class LastLayers:
         count = len(history.running)
         keeps_distance = options.keeps_distance and count >= sizes.spacing_from
         only_distance = options.keeps_distance and count >= sizes.no_fantasies_from
-        due = options.explore_every > 0 and len(history.trials) % options.explore_every == 0
+        due = options.settings.explore_every > 0 and len(history.trials) % options.settings.explore_every == 0
         return DecisionSettings(
             options.method,
             # Over budgets it is of no use: lower in 29 searches and higher in 27 (20 tasks, three seeds).
@@ -95,7 +95,7 @@ class LastLayers:
             optimises=not only_distance,
             pending=() if only_distance else None,
             running=() if only_distance else None,
-            fantasies=options.fantasies,
+            fantasies=options.settings.fantasies,
             # Nothing speaks for fantasies of paused trials here: with 12, 24 and 64 of them, searches with four workers end
             # lower than without in 28, 26 and 27 of 60 and higher in 29, 31 and 30 (``benchmarks/budgets.py``).
             most_fantasised=0,
