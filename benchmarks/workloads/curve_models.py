@@ -121,7 +121,7 @@ def _dngo(state: State, targets: Array) -> Predict:
     for network in networks_of(options, inputs, targets, rng, options.settings.networks, logistic=False):
         basis = Basis(network, mean)
         sums = Statistics.none(basis.width + mean.size).extended(basis.design(inputs), targets)
-        thetas = sample(sums, basis, rng, options.samples)
+        thetas = sample(sums, basis, rng, options.settings.samples)
         parts += [_at_full(Head.of(sums, basis, theta, of_observations=True)) for theta in thetas]
     return _mixture(parts)
 
