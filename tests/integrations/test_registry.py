@@ -21,7 +21,7 @@ import xstar as xs
 from xstar.look.audit import audit
 
 offers = {(offer.group, offer.name) for offer in xs.registry.offered() if offer.package == "xstar-template 0.1.0"}
-assert offers == {("xstar.searchers", "one-change"), ("xstar.schedulers", "better-half"), ("xstar.run", "counting"),
+assert offers == {("xstar.searchers", "one-change"), ("xstar.schedulers", "better-half"), ("xstar.executors", "counting"),
                   ("xstar.domains", "permutation")}, offers
 assert "xstar_template" not in sys.modules
 assert "one-change" in xs.registry.searchers.names()

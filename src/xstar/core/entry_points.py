@@ -15,7 +15,7 @@ from typing import Any
 
 from xstar.errors import InvalidArgument
 
-GROUPS = ("xstar.searchers", "xstar.schedulers", "xstar.run", "xstar.domains")
+GROUPS = ("xstar.searchers", "xstar.schedulers", "xstar.executors", "xstar.domains")
 
 
 def offered(group: str) -> list[EntryPoint]:

@@ -17,7 +17,7 @@ from xstar.run.inline import InlineExecutor
 from xstar.run.objective import Objective
 from xstar.run.processes import ProcessExecutor, check_workers
 
-EXECUTORS = "xstar.run"
+EXECUTORS = "xstar.executors"
 """The entry points of packages that offer executors: functions of the objective, the goals and the number of workers."""
 
 
