@@ -232,7 +232,7 @@ def run_source(task: Task, options: Namespace) -> Found:
         warm_start=known,
         progress=False,
     ).study
-    losses = np.minimum.accumulate([trial.score for trial in study.trials])
+    losses = np.minimum.accumulate([trial.scores[0] for trial in study.trials])
     return {"regret": {str(n): significant(losses[n - 1] - problem.optimum) for n in MARKED}}
 
 

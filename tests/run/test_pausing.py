@@ -55,7 +55,7 @@ def test_only_checkpoints_that_can_be_needed_stay(tmp_path: Path) -> None:
         history, files = result.study.history, result.study.files
         left = {trial.number for trial in history.trials if (files.of(trial.number) / "checkpoint").exists()}
         complete = sorted(
-            (t for t in history.trials if t.state is xs.State.COMPLETE), key=lambda t: (t.score, t.number)
+            (t for t in history.trials if t.state is xs.State.COMPLETE), key=lambda t: (t.scores, t.number)
         )
         best = {trial.number for trial in complete[:2]}
         if isinstance(scheduler, ASHA):  # any paused trial may still be promoted

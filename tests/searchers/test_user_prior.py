@@ -149,7 +149,7 @@ def test_other_workers_do_not_wait_for_trust() -> None:
 
 def test_priors_leave_the_trials_of_a_warm_start_alone() -> None:
     source = xs.Study(believing(0.8), method="random", seed=5)
-    best = min(run(source, 6, bowl), key=lambda trial: trial.score)
+    best = min(run(source, 6, bowl), key=lambda trial: trial.scores)
     study = xs.Study(believing(0.3), searcher=GP(), seed=0, warm_start=source)
     first, second = study.ask(), study.ask()
     assert first is not None

@@ -295,9 +295,11 @@ def test_a_stranger_that_knows_one_number_gets_one() -> None:
         def suggest(self, history: Any, task: Any, rng: Any) -> Any:
             losses = [row[2] for row in history.observed]
             if losses:
-                best = min((trial for trial in history.trials if trial.loss is not None), key=lambda trial: trial.score)
+                best = min(
+                    (trial for trial in history.trials if trial.loss is not None), key=lambda trial: trial.scores
+                )
                 assert isinstance(best, Trial)
-                seen.append((history.best.score, min(losses)))
+                seen.append((history.best.scores[0], min(losses)))
             return Suggestion(history.space.sample(rng), "own")
 
     study = xs.Study(SPACE, metric=BOTH, searcher=Own(), seed=0)

@@ -215,5 +215,5 @@ def test_only_so_many_trials_are_copied(monkeypatch: pytest.MonkeyPatch) -> None
     study = xs.Study(SPACE, method="gp", seed=1, warm_start=known)
     [event] = [event for event in study.journal.read(0) if isinstance(event, ev.PriorStudy)]
     assert (len(event.configs), event.left_out) == (6, 14)
-    best = sorted(known.trials, key=lambda trial: trial.score)[:3]
+    best = sorted(known.trials, key=lambda trial: trial.scores)[:3]
     assert all(SPACE.dump(trial.config) in event.configs for trial in best)

@@ -189,7 +189,7 @@ class History:
 
     def violation(self, trial: Trial) -> str | None:
         """Which constraint the last report of a trial breaks, in words; ``None`` if none."""
-        return broken(self.bounds, trial.metrics)
+        return broken(self.bounds, trial.metrics) if self.bounds else None
 
     def standing(self, metrics: Mapping[str, float]) -> Standing:  # by what a report ranks at a rung
         return standing(self.goals, self.bounds, metrics)

@@ -60,7 +60,7 @@ class Incumbent:
         while self._partial:
             budget, loss, number = self._partial[0]
             trial = self._trials[number]
-            if trial.score == loss and trial.budget == -budget and not self._fails(trial):
+            if trial.scores[0] == loss and trial.budget == -budget and not self._fails(trial):
                 return trial
             heapq.heappop(self._partial)
         return None
@@ -68,14 +68,14 @@ class Incumbent:
     def report(self, trial: Trial, at: float) -> None:
         """Take notice of a trial's new report."""
         if self._best is None:
-            heapq.heappush(self._partial, (-trial.budget, trial.score, trial.number))
+            heapq.heappush(self._partial, (-trial.budget, trial.scores[0], trial.number))
             self._note(at)
 
     def end(self, trial: Trial, at: float) -> bool:
         """Take notice of a trial's end; returns whether it is now the best of the complete trials."""
         better = trial.state is State.COMPLETE and trial.loss is not None
         if better and self._best is not None:
-            better = (trial.score, trial.number) < (self._best.score, self._best.number)
+            better = (trial.scores, trial.number) < (self._best.scores, self._best.number)
         if better:
             self._best = trial
             self._partial.clear()

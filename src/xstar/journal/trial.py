@@ -193,11 +193,6 @@ class Trial:
         return {name: sign * loss for name, sign, loss in each}
 
     @property
-    def score(self) -> float:
-        """The loss by which a trial that has reported is compared with others for the best: ``value``, lower is better."""
-        return self._one("score", self.scores)
-
-    @property
     def scores(self) -> Losses:
         """The losses by which a trial that has reported is compared with others: of its last report, or its lowest."""
         found = self.lowest if self._lowest_counts else self.losses

@@ -29,7 +29,7 @@ def _repeated(history: History, trials: list[Trial]) -> tuple[float, int] | None
     """The pooled standard deviation of configurations that were run more than once, and how many they are."""
     groups: dict[Hashable, list[float]] = {}
     for trial in trials:
-        groups.setdefault(history.space.key(trial.config), []).append(trial.score)
+        groups.setdefault(history.space.key(trial.config), []).append(trial.scores[0])
     repeated = [np.array(values) for values in groups.values() if len(values) > 1]
     degrees = sum(len(values) - 1 for values in repeated)
     if degrees < 2:
@@ -124,8 +124,8 @@ def lead(history: History) -> str:
     others = [trial for trial in trials if best is not None and key(trial.config) != key(best.config)]
     if best is None or not others:
         return "There is nothing to compare the best trial with yet."
-    second = min(others, key=lambda trial: (trial.score, trial.number))
-    ahead = number(second.score - best.score, 3)
+    second = min(others, key=lambda trial: (trial.scores, trial.number))
+    ahead = number(second.scores[0] - best.scores[0], 3)
     text = f"Trial {best.number} leads the next best configuration (trial {second.number}) by {ahead}."
     if spread := _repeated(history, trials):
         deviation, configs = spread

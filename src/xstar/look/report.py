@@ -250,7 +250,7 @@ def _ranked(history: History) -> list[Trial]:
 
     def place(trial: Trial) -> tuple[bool, int, float, int]:
         complete = trial.state is State.COMPLETE
-        return not complete, 0 if complete else -trial.budget, trial.score, trial.number
+        return not complete, 0 if complete else -trial.budget, trial.scores[0], trial.number
 
     return nsmallest(BEST, valued(history), key=place)
 

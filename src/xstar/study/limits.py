@@ -88,7 +88,7 @@ class Limits:
             self.target is not None
             and best is not None
             and best.state is State.COMPLETE
-            and best.score <= history.goals.signs[0] * self.target
+            and best.scores[0] <= history.goals.signs[0] * self.target
         ):
             return f"the target {self.target:g} is reached"
         if self.patience is not None and history.since_best >= self.patience:

@@ -76,7 +76,7 @@ the highest one that so many trials have reached."""
 def comparable(history: History, enough: int = ENOUGH) -> Comparable:
     """The complete trials; where these are too few, the trials that reached a rung, with their values there."""
     complete = valued(history, State.COMPLETE)
-    best = Comparable(complete, np.array([trial.score for trial in complete]), "complete trials")
+    best = Comparable(complete, np.array([trial.scores[0] for trial in complete]), "complete trials")
     if len(complete) >= enough or len(history.levels) < 2:
         return best
     for level in reversed(history.levels):
