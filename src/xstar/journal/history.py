@@ -388,18 +388,16 @@ class History:
             self.observed_inside.append((trial.number, budget, *losses))
 
     def _end(self, trial: Trial, state: State, at: float) -> None:
-        broken = self.violation(trial) if self.created.constraints and state is State.COMPLETE else None
-        state = state if broken is None else State.INFEASIBLE
+        why = self.violation(trial) if self.created.constraints and state is State.COMPLETE else None
+        state = state if why is None else State.INFEASIBLE
         self._states.move(trial, state)
         trial.runs.ended_at = at
         self.ended.append(trial.number)
         self.since_best += 1
         self._rungs.end(trial)
-        if broken is not None or state in (State.COMPLETE, State.STOPPED):
-            trial.reason = broken  # in the place of that of an earlier run that was lost
-        counts = state in (State.COMPLETE, State.STOPPED) or (
-            broken is not None and measured(trial.metrics, self.bounds)
-        )
+        if why is not None or state in (State.COMPLETE, State.STOPPED):
+            trial.reason = why  # in the place of that of an earlier run that was lost
+        counts = state in (State.COMPLETE, State.STOPPED) or (why is not None and measured(trial.metrics, self.bounds))
         # At a rung it was observed when it reported.
         if counts and trial.losses is not None and trial.budget not in self.levels:
             self._observe(trial, trial.budget, trial.losses)

@@ -73,6 +73,10 @@ class Statements:
         return None if found is None else found[0]
 
 
+class Frozen(sqlite3.Connection):
+    """A file as it was when it was opened, which could only be read: to be closed after use, others may write to it."""
+
+
 class Connections:
     """Makes connections to one database. SQLite's is kept for the next transaction; a server has few, so they are closed."""
 
@@ -101,13 +105,14 @@ class Connections:
                 raise
             return self._open_for_reading(Path(self._address.database))
 
-    def _open_file(self, file: str, *, uri: bool = False) -> Any:
+    def _open_file(self, file: str, *, frozen: bool = False) -> Any:
         connection = sqlite3.connect(
             file,
+            factory=Frozen if frozen else sqlite3.Connection,
+            uri=frozen,
             timeout=BUSY_SECONDS,
             isolation_level=None,  # transactions are ours to begin: the driver would start them late and deferred
             check_same_thread=False,  # threads take turns
-            uri=uri,
         )
         try:
             for pragma in ("synchronous=FULL", "foreign_keys=ON"):
@@ -122,13 +127,13 @@ class Connections:
         """A file in a folder that cannot be written to, as SQLite would do even to read; with its log, a copy of both."""
         log = path.with_name(path.name + "-wal")
         if not log.exists() or not log.stat().st_size:
-            return self._open_file(f"{path.absolute().as_uri()}?immutable=1", uri=True)
+            return self._open_file(f"{path.absolute().as_uri()}?immutable=1", frozen=True)
         with tempfile.TemporaryDirectory(prefix="xstar-") as folder:
             copy = Path(folder) / path.name
             # Not by this process: a file that it closes loses all the locks that its own connections have.
             subprocess.run(["cp", path, log, folder], check=True)
             self._open_file(str(copy)).close()  # which plays the log back
-            return self._open_file(f"{copy.as_uri()}?immutable=1", uri=True)
+            return self._open_file(f"{copy.as_uri()}?immutable=1", frozen=True)
 
     def use_log(self) -> None:
         """Have SQLite write to a log first (WAL): readers and the writer do not wait for each other. The file remembers it."""
@@ -171,7 +176,7 @@ class Connections:
             connection.close()  # which takes back what it wrote
             raise
         with self._guard:
-            if not self.is_server and not self._idle:
+            if not self.is_server and not self._idle and not isinstance(connection, Frozen):
                 self._idle.append(connection)
                 return done
         connection.close()

@@ -12,7 +12,7 @@ from typing import Any
 
 from xstar.journal import event_json, events as ev
 from xstar.journal.trial import Verdict
-from xstar.storage.connections import Connections
+from xstar.storage.connections import Connections, Frozen
 
 Row = tuple[int, int, str, str]
 """An event as it is stored: sequence number, schema, kind, body."""
@@ -67,6 +67,8 @@ class StudyConnection(ABC):
     def read(self, since: int, limit: int) -> Sequence[Row]:
         """At most ``limit`` events from number ``since`` on."""
         rows: list[Row] = self._query(READ, self._study, since, limit).fetchall()
+        if isinstance(self._open, Frozen):
+            self.drop()
         return rows
 
     def append_again(self, entry: Entry) -> int:
