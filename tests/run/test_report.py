@@ -57,7 +57,7 @@ def test_all_forms_are_judged_alike(scheduler: Any, workers: int) -> None:
     found = []
     for objective in (yielding, reporting, framework):
         # One trial at a time, so that workers cannot change the order; a time limit makes worker processes.
-        options: Any = {"timeout": 10_000} if workers == 2 else {}
+        options: Any = {"executor": xs.Processes(timeout=10_000)} if workers == 2 else {}
         study = xs.minimize(objective, SPACE, trials=12, scheduler=scheduler, method="random", seed=3, **options).study
         assert audit(study).findings == []
         rows = [(t.config, t.state, [(r.budget, r.metrics) for r in t.reports]) for t in study.trials]
