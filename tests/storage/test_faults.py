@@ -228,7 +228,7 @@ def test_the_log_of_a_killed_program_is_read_where_nothing_can_be_written(
     ("system", "kind", "words"),
     [
         ({"f_flag": os.ST_RDONLY, "f_bavail": 10**6}, StorageReadOnly, "the file system is read-only"),
-        ({"f_flag": 0, "f_bavail": 2}, StorageFull, "no room"),
+        ({"f_flag": 0, "f_bavail": 2, "f_blocks": 10**6}, StorageFull, "no room"),
     ],
 )
 def test_why_nothing_can_be_written(

@@ -38,8 +38,7 @@ from xstar.journal.prior_study import PriorObservations, read_prior_study
 from xstar.journal.reshaping import inside, queue_inside, reshape
 from xstar.journal.rules import MOST_TIMES_LOST
 from xstar.journal.rung import Rung, Rungs, Standing, ranking, standing
-from xstar.journal.trial import LIVE, Config, Origin, State, Trial, Verdict, stand_for
-from xstar.journal.trials import TrialsByState
+from xstar.journal.trial import LIVE, Config, Origin, State, Trial, TrialsByState, Verdict, stand_for
 from xstar.space import Space
 from xstar.space.transfer import narrower
 
