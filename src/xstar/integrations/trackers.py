@@ -200,14 +200,12 @@ class MLflow(Tracker):
         known = client.get_experiment_by_name(name)
         where = known.experiment_id if known is not None else client.create_experiment(name)
         key = f"{study.history.created.files}/{trial.number}"
-        there = client.search_runs([where], f"tags.`xstar.journal.trial` = '{key}'")
+        there = client.search_runs([where], f"tags.`xstar.trial` = '{key}'")
         if there:
             self._runs[trial.number] = there[0].info.run_id
             self._reported[trial.number] = int(there[0].data.tags.get("xstar.reported", 0))
             return
-        run = client.create_run(
-            where, int(trial.runs.asked_at * 1000), {"xstar.journal.trial": key}, f"trial-{trial.number}"
-        )
+        run = client.create_run(where, int(trial.runs.asked_at * 1000), {"xstar.trial": key}, f"trial-{trial.number}")
         self._runs[trial.number] = run.info.run_id
         for each, value in study.space.dump(trial.config).items():
             client.log_param(run.info.run_id, each, value)
