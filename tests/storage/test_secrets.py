@@ -187,6 +187,8 @@ def test_what_a_driver_says_is_masked(url: str, caplog: pytest.LogCaptureFixture
     [
         ("xstar.db", "xstar.db"),
         ("sqlite:///x@y.db", "sqlite:///x@y.db"),
+        ("sqlite:///x:a@y.db", "sqlite:///x:a@y.db"),
+        ("postgresql:///me:hush@host/db", "postgresql:///me:***@host/db"),
         ("postgresql://me@host/db", "postgresql://me@host/db"),
         ("postgresql://me:a@b:c/d?e@host/db", "postgresql://me:***@host/db"),
         ("postgresql://:hush@host", "postgresql://:***@host"),

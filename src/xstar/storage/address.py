@@ -24,11 +24,13 @@ SHORTEST_SECRET = 3
 """A shorter password is not looked for in messages: it would be found in every word. (libpq's messages have none.)"""
 
 _PASSWORD = re.compile(
-    r"((?:://|\bpostgres(?:ql)?(?:\+\w+)?:/?)[^/@:?\s]*):(\S*)@"
+    r"((?:(?<!\bsqlite)://+|\bpostgres(?:ql)?(?:\+\w+)?[:/]/*)[^/@:?\s]*):(\S*)@"
 )  # up to the last @: it may hold anything
-_OPTION = re.compile(rf"((?:^|[?&\s])(?:{'|'.join(SECRET_OPTIONS)})\s*=\s*)('(?:[^'\\]|\\.)*'?|[^&\s]*)")
+_OPTION = re.compile(rf"((?:^|[?&\s])(?:{'|'.join(SECRET_OPTIONS)}|PGPASSWORD)\s*=\s*)('(?:[^'\\]|\\.)*'?|[^&\s]*)")
 _LIBPQ = re.compile(rf"\s*(?:host|hostaddr|port|dbname|user|service|{'|'.join(SECRET_OPTIONS)})\s*=", re.IGNORECASE)
-_SERVER = re.compile(r"postgres(?:ql)?(?:\+\w+)?:", re.IGNORECASE)
+_SERVER = re.compile(r"postgres(?:ql)?(?:\+\w+)?(?::|//)", re.IGNORECASE)
+_NO_SCHEME = re.compile(r"([^/\s:@]+):\S*@(?=[^/@]+/)")
+"""``me:password@host/…``, which is no folder that anybody has."""
 
 
 def masked(text: str) -> str:
@@ -78,7 +80,8 @@ class Address:
         if "://" not in text:
             if _SERVER.match(text):
                 _refuse(text, "a URL has two slashes, as in 'postgresql://me@host/db'")
-            if _LIBPQ.match(text):
+            if _LIBPQ.match(text) or _NO_SCHEME.match(text):
+                text = _NO_SCHEME.sub(rf"\1:{HIDDEN}@", text)
                 _refuse(text, "write it as a URL, as in 'postgresql://me@host/db'; before the name of a file, write ./")
             return cls("sqlite", str(Path(text).expanduser()))
         scheme, _, rest = text.partition("://")
