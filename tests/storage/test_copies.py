@@ -78,6 +78,20 @@ def test_a_backup_beside_the_log_of_another_file_is_not_opened(tmp_path: Path) -
     assert trials(tmp_path / "a.db") == 2
 
 
+def test_a_storage_beside_the_log_of_another_one_is_not_opened(tmp_path: Path) -> None:
+    killed(tmp_path / "a.db", 5)
+    own = (tmp_path / "a.db-wal").read_bytes()
+    told(tmp_path / "b.db", 2)
+    content = (tmp_path / "b.db").read_bytes()
+    (tmp_path / "b.db").replace(tmp_path / "a.db")
+    with pytest.raises(StorageError, match=r"a\.db-wal is the log of another file.*xstar restore"):
+        SqlStorage(tmp_path / "a.db")
+    assert (tmp_path / "a.db").read_bytes() == content
+    assert (tmp_path / "a.db-wal").read_bytes() == own
+    (tmp_path / "a.db-wal").unlink()
+    assert trials(tmp_path / "a.db") == 2
+
+
 def test_a_new_storage_is_made_beside_the_log_of_one_that_was_deleted(tmp_path: Path) -> None:
     killed(tmp_path / "a.db", 5)
     (tmp_path / "a.db").unlink()

@@ -192,17 +192,20 @@ MARK = "PRAGMA user_version=1"
 """What a copy says of itself: that it has no log. One that is found beside it is another file's."""
 
 
-def is_marked(path: Path) -> bool:
-    """Whether a file says so, whatever lies beside it.
+def says(path: Path) -> tuple[bool, int]:
+    """Whether a file has this mark, and its identity (0 if none), whatever lies beside it.
 
     SQLite is asked, in its way of reading the file alone. To open and close it here would take away the locks that this process
     has on it through other connections, and others would write to what those read.
     """
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
-            return bool(connection.execute("PRAGMA user_version").fetchone()[0])
+            mark, identity = (
+                connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("user_version", "application_id")
+            )
+            return bool(mark), identity
     except sqlite3.Error:  # none is there, or it is not whole without its log
-        return False
+        return False, 0
 
 
 def _psycopg(address: Address) -> Any:

@@ -20,6 +20,7 @@ from xstar.journal.events import CLAIMS, KINDS
 from xstar.storage.connections import COMPANIONS, MARK
 from xstar.storage.database import Database, check_log, translated
 from xstar.storage.leases import LeaseHolder
+from xstar.storage.tables import new_identity
 
 _CLAIMS = ", ".join(f"'{kind}'" for kind, cls in KINDS.items() if cls in CLAIMS)
 
@@ -98,6 +99,7 @@ def _copy_pages(source: Database, part: Path, target: Path) -> None:
             with closing(sqlite3.connect(part, isolation_level=None)) as copy:
                 copied_from.backup(copy)
                 copy.execute("DELETE FROM xstar_leases")  # no program runs trials in a copy
+                copy.execute(f"PRAGMA application_id = {new_identity()}")  # the log of what is copied is not the copy's
                 copy.execute("PRAGMA journal_mode=DELETE")
                 copy.execute(MARK)
         except sqlite3.Error as error:

@@ -8,6 +8,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -75,6 +76,16 @@ class Database:
             self.write(lambda database: tables.make(database, self.url))
         if make and self.path is not None:
             self.patiently(lambda _: self.connections.use_log())
+            self._name_log(self.path.with_name(self.path.name + "-wal"))
+
+    def _name_log(self, log: Path) -> None:
+        """Have the log begin with the first page, which says whose it is (``check_log``)."""
+        if not log.exists() or not log.stat().st_size:
+            identity = self.read(lambda database: database.value("PRAGMA application_id"))
+            with suppress(self.connections.errors):  # it may not be written to now: then it is read
+                self.connections.transaction(
+                    lambda database: database.execute(f"PRAGMA application_id = {identity}"), writing=True
+                )
 
     def read(self, work: Callable[[Statements], T]) -> T:
         """Run ``work``, which only reads."""
@@ -175,13 +186,35 @@ def check_log(path: Path) -> None:
     """Refuse a file beside the log of another one, which SQLite would play back into it.
 
     A file that ``xstar backup`` or ``restore`` made says that it has none (``connections.MARK``), until a search goes on in it.
+    After that a log is another file's if it has a first page with another file's identity (``tables.new_identity``).
     """
     log = path.with_name(path.name + "-wal")
-    if log.exists() and log.stat().st_size and connections.is_marked(path):  # in this order: see ``use_log``
+    if not log.exists() or not log.stat().st_size:  # looked for first: see ``use_log``
+        return
+    marked, own = connections.says(path)
+    other = _identity_in(log)
+    if marked or (own and other and own != other):
         raise StorageError(
             f"{log} is the log of another file that was called {path.name}, and would destroy this one: move it away. "
             f"A backup is put in place by {RESTORE}, which does so"
         )
+
+
+def _identity_in(log: Path) -> int:
+    """The identity of the file that a log is of; 0 if the log has not its first page."""
+    with log.open("rb") as file:
+        size = int.from_bytes(file.read(12)[8:], "big")
+        at = 32
+        while size:
+            file.seek(at)
+            frame = file.read(24 + 100)
+            if len(frame) < 124:
+                break
+            # The words tell the page from what is left of another one while a program writes this frame.
+            if frame[:4] == b"\0\0\0\1" and frame[24:40] == b"SQLite format 3\0":
+                return int.from_bytes(frame[24 + 68 : 24 + 72], "big")
+            at += 24 + size
+    return 0
 
 
 def _patience() -> float:

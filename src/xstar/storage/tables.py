@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+
 from xstar.errors import StorageTooNew
 from xstar.storage.connections import Statements
 
@@ -84,4 +86,12 @@ def make(database: Statements, url: str) -> None:
         database.execute(statement)
     if database.is_server:
         database.execute(_TOKENS)
+    elif not database.value("PRAGMA application_id"):
+        database.execute(f"PRAGMA application_id = {new_identity()}")
     database.execute("INSERT INTO xstar_meta (key, value) VALUES ('format', ?)", (str(FORMAT),))
+
+
+def new_identity() -> int:
+    """A number that tells a SQLite file from others: it stands in its first page, and so in its log, which may lie beside
+    another file of that name."""
+    return 1 + secrets.randbelow(2**31 - 1)
