@@ -94,6 +94,19 @@ def test_more_workers_than_files_may_be_open(monkeypatch: pytest.MonkeyPatch) ->
     assert given == [(260, 400)]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX limits")
+def test_one_worker_is_never_one_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    import resource
+
+    set_to: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (40, 60))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: set_to.append(limits))
+    check_workers(1)
+    assert set_to == [(60, 60)]
+    with pytest.raises(InvalidArgument, match=r"workers: must be at most 1: .*60 files.*got 2"):
+        check_workers(2)
+
+
 def refuse(*_: Any, **__: Any) -> None:
     raise OSError(24, "Too many open files")
 

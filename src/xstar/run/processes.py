@@ -123,10 +123,11 @@ def _check_room(workers: int) -> None:
         return
     if hard != resource.RLIM_INFINITY and needed > hard:
         most = max(1, (hard - OTHER_FILES) // WORKER_FILES)
-        rule = (
-            f"must be at most {most:,}: each worker takes {WORKER_FILES} of the {hard:,} files that a process may open"
-        )
-        raise InvalidArgument("workers", rule, workers, "raise that limit (ulimit -Hn)")
+        if workers > most:
+            files = f"{WORKER_FILES} of the {hard:,} files that a process may open"
+            rule = f"must be at most {most:,}: each worker takes {files}"
+            raise InvalidArgument("workers", rule, workers, "raise that limit (ulimit -Hn)")
+        needed = hard  # it may do for one
     resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
