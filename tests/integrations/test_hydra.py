@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 import xstar as xs
+from tests.integrations.hydra_logging import undone
 from xstar.errors import InvalidArgument, InvalidSpace, ObjectiveError, StudyMismatch
 
 hydra = pytest.importorskip("hydra", reason="hydra-core is not installed")
@@ -49,12 +49,8 @@ def sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sweep]:
         hydra.main(version_base="1.3", config_path=None, config_name="xstar_tests")(function)()
         return xs.Study.open("s", storage)
 
-    loggers = [each for each in logging.Logger.manager.loggerDict.values() if isinstance(each, logging.Logger)]
-    disabled, level = [each.disabled for each in loggers], logging.root.level
-    yield run
-    logging.root.setLevel(level)  # Hydra sets it, and disables loggers, for good
-    for logger, was in zip(loggers, disabled, strict=True):
-        logger.disabled = was
+    with undone():
+        yield run
 
 
 def test_a_sweep_goes_on_where_it_ended_and_is_the_same_as_one_in_one_go(sweep: Sweep, tmp_path: Path) -> None:

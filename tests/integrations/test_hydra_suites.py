@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,18 @@ pytest.importorskip("hydra", reason="hydra-core is not installed")
 
 from hydra.test_utils.launcher_common_tests import BatchedSweeperTestSuite, LauncherTestSuite
 
+from tests.integrations.hydra_logging import undone
+
 SWEEPER = ["hydra/sweeper=xstar", "hydra.sweeper.method=grid", "hydra.sweeper.workers=2", "hydra.job.chdir=True"]
 ONE_JOB = pytest.mark.xfail(reason="nothing is swept, which our sweeper refuses", strict=True)
 
 
 @pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The study is stored where the sweep is begun."""
     monkeypatch.chdir(tmp_path)
+    with undone():
+        yield
 
 
 @pytest.mark.parametrize(("launcher_name", "overrides"), [("basic", SWEEPER)])
