@@ -227,7 +227,8 @@ class Round:
         busy = set(self._watch.holders().values())
         for successor, runs in [each for each in self._cut_off if each[0].pid in busy]:
             for run in runs:
-                assert isinstance(self._watch.end_of(run), ev.Lost), f"{run} is stuck: its program is dead"
+                # Lost, or done: a server carries out what a program had sent when it was killed, a last report, too.
+                assert self._watch.over(run), f"{run} is stuck: its program is dead"
             self._cut_off.remove((successor, runs))
 
     def _kill_group(self) -> bool:
