@@ -80,7 +80,6 @@ def test_more_workers_than_the_machine_can_hold() -> None:
         xs.minimize(closes, SPACE, trials=1, workers=100_000_000)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="POSIX limits")
 def test_more_workers_than_files_may_be_open(monkeypatch: pytest.MonkeyPatch) -> None:
     import resource
 
@@ -94,7 +93,6 @@ def test_more_workers_than_files_may_be_open(monkeypatch: pytest.MonkeyPatch) ->
     assert given == [(260, 400)]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="POSIX limits")
 def test_one_worker_is_never_one_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     import resource
 
