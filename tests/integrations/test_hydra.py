@@ -173,7 +173,7 @@ def test_failed_jobs_are_recorded_and_a_mistake_ends_the_sweep(sweep: Sweep) -> 
     def mistaken(cfg: Any) -> float:
         return float(cfg.lr + cfg.not_there)
 
-    with pytest.raises(ObjectiveError, match=r"failed in the same place.*line \d+.*max_failures=null"):
+    with pytest.raises(ObjectiveError, match=r"failed in the same way.*line \d+.*max_failures=null"):
         sweep("hydra.sweeper.study=m", "hydra.sweeper.trials=20", function=mistaken)
     with pytest.raises(ObjectiveError, match="must return a number"):
         sweep("hydra.sweeper.study=n", function=lambda cfg: None)

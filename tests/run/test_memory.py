@@ -92,7 +92,7 @@ def test_a_search_that_is_always_out_of_memory_ends() -> None:
     def objective(trial: Any) -> float:
         raise MemoryError
 
-    with pytest.raises(ObjectiveError, match=r"5 trials failed in the same place.*out of memory with x="):
+    with pytest.raises(ObjectiveError, match=r"5 trials failed in the same way.*out of memory with x="):
         xs.minimize(objective, SPACE, trials=60, seed=1)
 
 

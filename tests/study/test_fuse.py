@@ -62,7 +62,7 @@ def test_of_programs_that_say_nothing_it_is_told_once() -> None:
 
 
 def test_how_many_is_yours_to_say() -> None:
-    with pytest.raises(ObjectiveError, match="the same place"):
+    with pytest.raises(ObjectiveError, match="the same way"):
         xs.minimize(misspelt, SPACE, trials=2, max_failures=2)
     study = xs.minimize(misspelt, SPACE, trials=12, max_failures=None).study
     assert study.history.count(xs.State.FAILED) == 12
@@ -97,9 +97,9 @@ def infeasible_at_times(trial: Any) -> float:
     ("objective", "workers", "said"),
     [
         (three_messages, 1, r"5 trials failed, and none succeeded: 2 × .*ValueError: in turn 3; 2 × .*; 1 × .*OSError"),
-        (killed, 2, "5 trials failed in the same place, and none succeeded: the worker exited with code 7"),
+        (killed, 2, "5 trials failed in the same way, and none succeeded: the worker exited with code 7"),
         (nan, 1, "3 × value is nan at budget 1; 2 × .*ValueError: or not"),
-        (infeasible_at_times, 1, "5 trials failed in the same place.*NameError"),
+        (infeasible_at_times, 1, "5 trials failed in the same way.*NameError"),
     ],
 )
 def test_whatever_the_reasons_are(objective: Any, workers: int, said: str) -> None:
@@ -166,3 +166,8 @@ def test_where_and_what_a_traceback_ends_with() -> None:
     assert raised_at(trace.format("ValueError: no\n  File nothing\nmore: words")) == ("a.py, line 3", "ValueError")
     assert raised_at(trace.format("KeyboardInterrupt")) == ("a.py, line 3", "KeyboardInterrupt")
     assert raised_at("no traceback at all") is None
+
+
+def test_one_failed_trial_is_told_as_one() -> None:
+    with pytest.raises(ObjectiveError, match="1 trial failed, and none succeeded"):
+        xs.minimize(misspelt, SPACE, trials=3, max_failures=1, seed=1)

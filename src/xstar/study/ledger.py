@@ -86,7 +86,7 @@ class Ledger:
         exact = isinstance(event, ev.Started) and event.trial in history.waiting
         if isinstance(event, ev.Asked | ev.Started | ev.Reported) and event.by == len(history.environments):
             events.insert(0, ev.Environment(environment_and_host(), event.at))
-            exact = True  # lest another one gets its place
+            exact = True  # or another one gets its place
         if self._shared is not None and exact:
             self._shared.append(events, history.seen, claims, exact=True)
         else:

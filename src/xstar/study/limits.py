@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xstar.core.checks import check_counts, unwrap
-from xstar.core.words import last_line
+from xstar.core.words import last_line, plural
 from xstar.errors import InvalidArgument
 from xstar.journal import History
 from xstar.journal.trial import State
@@ -131,7 +131,8 @@ class Fuse:
             groups.setdefault(raised_at(each) or last_line(each), []).append(each)
         most = sorted(groups.values(), key=len, reverse=True)
         if len(most) == 1:
-            return f"{count} trials failed in the same place, and none succeeded: {_in_a_line(reason)}"
+            how = "" if count == 1 else " in the same way"
+            return f"{plural(count, 'trial')} failed{how}, and none succeeded: {_in_a_line(reason)}"
         shown = "; ".join(f"{len(group)} × {_in_a_line(group[-1])}" for group in most[:REASONS_SHOWN])
         more = f"; and {len(most) - REASONS_SHOWN} other reasons" if len(most) > REASONS_SHOWN else ""
         return f"{count} trials failed, and none succeeded: {shown}{more}"
